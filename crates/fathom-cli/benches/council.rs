@@ -18,15 +18,15 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use fathom_core::amounts::{Amounts, Budget};
-use fathom_core::model::{Delivery, Message, ModelSpec, Models, Request, Speaker};
-use fathom_core::packet::Frame;
-use fathom_core::programs::council::{Params, Synthesis};
+use fathom_core::model::{ChatMessage, ModelRequest, ModelSet, ModelSpec, ReplyMode, Speaker};
+use fathom_core::packet::PacketFrame;
+use fathom_core::programs::council::{CouncilConfig, SynthesisMode};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
-use fathom_host::{NewRun, Options, RunEnd, Runtime};
+use fathom_host::{NewRun, RunEnd, Runtime, RuntimeOptions};
 use fathom_testkit::council::{COMPLEX, contract, seat};
 
-use fathom_testkit::server::{Behaviour, ModelServer, Retention, Seen, Setup};
+use fathom_testkit::server::{LogRetention, ModelServer, ReplyBehaviour, SeenRequest, ServerSetup};
 use serde::Deserialize;
 use serving::{SERVE, Server};
 
@@ -82,7 +82,7 @@ fn main() {
             &format!("{call:.2} ms"),
             "",
         );
-        for synthesis in [Synthesis::Arithmetic, Synthesis::Model] {
+        for synthesis in [SynthesisMode::Arithmetic, SynthesisMode::Model] {
             let home = dir.path().join(format!("{latency_ms}-{synthesis:?}"));
             let ours = runtime.block_on(fathom(&home, &server.url, synthesis, rounds));
             show("fathom", &ours, latency_ms, synthesis, call);
@@ -97,10 +97,10 @@ fn row(what: &str, seen: &str, wanted: &str) {
     println!("{what:<58} {seen:>24}   {wanted}");
 }
 
-fn show(who: &str, seen: &Figures, latency_ms: u64, synthesis: Synthesis, call: f64) {
+fn show(who: &str, seen: &Figures, latency_ms: u64, synthesis: SynthesisMode, call: f64) {
     let (calls, times, most) = match synthesis {
-        Synthesis::Arithmetic => (9.0, 1.0, "≤ 2.2 ×"),
-        Synthesis::Model => (13.0, 3.0, "≤ 3.3 ×, ≤ 165 ms"),
+        SynthesisMode::Arithmetic => (9.0, 1.0, "≤ 2.2 ×"),
+        SynthesisMode::Model => (13.0, 3.0, "≤ 3.3 ×, ≤ 165 ms"),
     };
     let ours = |wanted: &'static str| if who == "fathom" { wanted } else { "" };
     let wall = seen.median();
@@ -129,36 +129,36 @@ fn show(who: &str, seen: &Figures, latency_ms: u64, synthesis: Synthesis, call: 
 
 /// Serves until it is killed. The first line says where.
 async fn serve(latency: Duration) {
-    let setup = Setup {
-        retention: Retention::Forget,
-        ..Setup::default()
+    let setup = ServerSetup {
+        retention: LogRetention::Forget,
+        ..ServerSetup::default()
     };
-    let behave = move |_: &Seen| Behaviour::reply(VOTE).after(latency);
+    let behave = move |_: &SeenRequest| ReplyBehaviour::reply(VOTE).after(latency);
     let server = ModelServer::with(behave, setup).await.unwrap();
     println!("{}", server.openai_url());
     server.serve().await;
 }
 
-fn models(url: &str) -> Models {
+fn models(url: &str) -> ModelSet {
     let spec = ModelSpec {
         base_url: Some(url.to_owned()),
         ..ModelSpec::named("openai/bench")
     };
-    Models::new(spec.clone(), spec)
+    ModelSet::new(spec.clone(), spec)
 }
 
 /// The median time of a call without anything around it, in milliseconds.
 async fn bare_call(url: &str) -> f64 {
     let model = fathom_models::connect(&models(url).main, |_| None::<String>).unwrap();
-    let request = Request {
-        messages: vec![Message::new(Speaker::User, COMPLEX)],
+    let request = ModelRequest {
+        messages: vec![ChatMessage::new(Speaker::User, COMPLEX)],
         output_tokens_max: 300,
         temperature_milli: None,
         schema: None,
         pattern: None,
         tools: Vec::new(),
         seed: None,
-        delivery: Delivery::Whole,
+        delivery: ReplyMode::Whole,
         timeout: Millis(60_000),
     };
     let mut times = Vec::new();
@@ -170,14 +170,14 @@ async fn bare_call(url: &str) -> f64 {
     median(times)
 }
 
-fn council(synthesis: Synthesis) -> Params {
-    Params {
+fn council(synthesis: SynthesisMode) -> CouncilConfig {
+    CouncilConfig {
         synthesis,
         ..fathom_testkit::council::council(seat)
     }
 }
 
-fn decision(url: &str, synthesis: Synthesis) -> NewRun {
+fn decision(url: &str, synthesis: SynthesisMode) -> NewRun {
     NewRun {
         goal: Text::from(COMPLEX),
         program: council(synthesis).spec(),
@@ -193,15 +193,15 @@ fn decision(url: &str, synthesis: Synthesis) -> NewRun {
             time: Millis(60_000),
         },
         models: models(url),
-        frame: Frame::default(),
+        frame: PacketFrame::default(),
     }
 }
 
-async fn fathom(home: &Path, url: &str, synthesis: Synthesis, rounds: usize) -> Figures {
-    let host = Runtime::open(Options::new(home.to_owned(), |_| None)).unwrap();
+async fn fathom(home: &Path, url: &str, synthesis: SynthesisMode, rounds: usize) -> Figures {
+    let host = Runtime::open(RuntimeOptions::new(home.to_owned(), |_| None)).unwrap();
     let calls = match synthesis {
-        Synthesis::Arithmetic => 9,
-        Synthesis::Model => 13,
+        SynthesisMode::Arithmetic => 9,
+        SynthesisMode::Model => 13,
     };
     let mut wall_ms = Vec::new();
     let mut before = 0.0;
@@ -227,7 +227,7 @@ async fn fathom(home: &Path, url: &str, synthesis: Synthesis, rounds: usize) -> 
 }
 
 /// The same shape on `LangGraph`; none where it is not installed.
-fn langgraph(home: &Path, url: &str, synthesis: Synthesis, rounds: usize) -> Option<Figures> {
+fn langgraph(home: &Path, url: &str, synthesis: SynthesisMode, rounds: usize) -> Option<Figures> {
     let Some(python) = std::env::var_os("FATHOM_BENCH_PEERS").filter(|python| !python.is_empty())
     else {
         row("LangGraph", "not installed", "");
@@ -243,7 +243,7 @@ fn langgraph(home: &Path, url: &str, synthesis: Synthesis, rounds: usize) -> Opt
         .args(["--warm", &WARM.to_string(), "--rounds", &rounds.to_string()])
         .arg("--database")
         .arg(home.with_extension("sqlite"));
-    if synthesis == Synthesis::Model {
+    if synthesis == SynthesisMode::Model {
         command.arg("--synthesis");
     }
     let output = command.stderr(Stdio::inherit()).output().unwrap();

@@ -21,13 +21,13 @@ use std::time::{Duration, Instant};
 use fathom_core::amounts::{Amounts, Budget};
 use fathom_core::contract::Contract;
 use fathom_core::id::{EpisodeId, RunId, Seq};
-use fathom_core::model::{Delivery, Message, ModelSpec, Models, Request, Speaker};
+use fathom_core::model::{ChatMessage, ModelRequest, ModelSet, ModelSpec, ReplyMode, Speaker};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars, Timestamp};
-use fathom_host::{NewRun, Options, RunEnd, Runtime};
-use fathom_store::{Chain, Entry, Home, Journal, Mark};
-use fathom_testkit::drill::{DrillPrograms, Params};
-use fathom_testkit::server::{Behaviour, ModelServer, Retention, Seen, Setup};
+use fathom_host::{NewRun, RunEnd, Runtime, RuntimeOptions};
+use fathom_store::{EntryMark, HomeFolder, Journal, JournalEntry, RecordChain};
+use fathom_testkit::drill::{DrillConfig, DrillPrograms};
+use fathom_testkit::server::{LogRetention, ModelServer, ReplyBehaviour, SeenRequest, ServerSetup};
 
 const WIDTH: u32 = 128;
 
@@ -87,7 +87,7 @@ fn bare_fsync(dir: &Path) {
 }
 
 fn durable_events(dir: &Path, producers: u8) {
-    let home = Home::open(dir).unwrap();
+    let home = HomeFolder::open(dir).unwrap();
     let journal: Arc<dyn Journal> = Arc::new(home.open_journal().unwrap());
     let begin = Instant::now();
     let until = begin + Duration::from_secs(3);
@@ -123,14 +123,14 @@ fn produce(journal: &dyn Journal, producer: u8, until: Instant) -> Vec<Duration>
         })
         .unwrap();
     let log = journal.open_log(run, epoch).unwrap();
-    let mut chain = Chain::new(run, EpisodeId::root());
+    let mut chain = RecordChain::new(run, EpisodeId::root());
     let mut times = Vec::new();
     while Instant::now() < until {
         let begin = Instant::now();
         let bytes = vec![b'x'; 512];
         let hash = chain.extend(&bytes);
         let position = log
-            .append(Entry {
+            .append(JournalEntry {
                 episode: EpisodeId::root(),
                 seq: Seq(times.len() as u64),
                 epoch,
@@ -138,7 +138,7 @@ fn produce(journal: &dyn Journal, producer: u8, until: Instant) -> Vec<Duration>
                 bytes,
                 hash,
                 blobs: Vec::new(),
-                mark: Mark::Plain,
+                mark: EntryMark::Plain,
                 model_calls: 0,
                 settles: Vec::new(),
             })
@@ -149,34 +149,34 @@ fn produce(journal: &dyn Journal, producer: u8, until: Instant) -> Vec<Duration>
     times
 }
 
-fn models(server: &ModelServer) -> Models {
+fn models(server: &ModelServer) -> ModelSet {
     let spec = ModelSpec {
         base_url: Some(server.openai_url()),
         ..ModelSpec::named("openai/bench")
     };
-    Models::new(spec.clone(), spec)
+    ModelSet::new(spec.clone(), spec)
 }
 
 async fn server(latency: Duration) -> ModelServer {
-    let behave = move |_: &Seen| Behaviour::reply("fine").after(latency);
-    let setup = Setup {
-        retention: Retention::Forget,
-        ..Setup::default()
+    let behave = move |_: &SeenRequest| ReplyBehaviour::reply("fine").after(latency);
+    let setup = ServerSetup {
+        retention: LogRetention::Forget,
+        ..ServerSetup::default()
     };
     ModelServer::with(behave, setup).await.unwrap()
 }
 
 fn drill_host(home: &Path) -> Runtime {
-    let options = Options {
+    let options = RuntimeOptions {
         concurrency: WIDTH,
         programs: Arc::new(DrillPrograms),
-        ..Options::new(home.to_owned(), |_| None)
+        ..RuntimeOptions::new(home.to_owned(), |_| None)
     };
     Runtime::open(options).unwrap()
 }
 
 /// Runs a drill to its end and says how long that took.
-async fn drill(host: &Runtime, server: &ModelServer, params: &Params) -> Duration {
+async fn drill(host: &Runtime, server: &ModelServer, params: &DrillConfig) -> Duration {
     let begin = Instant::now();
     let handle = host
         .start(NewRun {
@@ -194,7 +194,7 @@ async fn drill(host: &Runtime, server: &ModelServer, params: &Params) -> Duratio
                 time: Millis(600_000),
             },
             models: models(server),
-            frame: fathom_core::packet::Frame::default(),
+            frame: fathom_core::packet::PacketFrame::default(),
         })
         .unwrap();
     match handle.end().await {
@@ -212,15 +212,15 @@ async fn drill(host: &Runtime, server: &ModelServer, params: &Params) -> Duratio
 async fn sequential_calls(home: &Path) {
     let server = server(Duration::ZERO).await;
     let model = fathom_models::connect(&models(&server).main, |_| None::<String>).unwrap();
-    let request = Request {
-        messages: vec![Message::new(Speaker::User, "Say something.")],
+    let request = ModelRequest {
+        messages: vec![ChatMessage::new(Speaker::User, "Say something.")],
         output_tokens_max: 64,
         temperature_milli: None,
         schema: None,
         pattern: None,
         tools: Vec::new(),
         seed: None,
-        delivery: Delivery::Whole,
+        delivery: ReplyMode::Whole,
         timeout: Millis(60_000),
     };
     let mut bare: Vec<Duration> = Vec::new();
@@ -230,14 +230,14 @@ async fn sequential_calls(home: &Path) {
         bare.push(begin.elapsed());
     }
     let host = drill_host(home);
-    let warm = Params {
+    let warm = DrillConfig {
         rounds: 50,
-        ..Params::default()
+        ..DrillConfig::default()
     };
     drill(&host, &server, &warm).await;
-    let params = Params {
+    let params = DrillConfig {
         rounds: 1_000,
-        ..Params::default()
+        ..DrillConfig::default()
     };
     let each = drill(&host, &server, &params).await / 1_000;
     let bare = median(&mut bare);
@@ -261,9 +261,9 @@ async fn sequential_calls(home: &Path) {
 async fn parallel_calls(home: &Path) {
     let server = server(Duration::from_millis(50)).await;
     let host = drill_host(home);
-    let params = Params {
+    let params = DrillConfig {
         calls: 1_000,
-        ..Params::default()
+        ..DrillConfig::default()
     };
     let warm = drill(&host, &server, &params).await;
     let took = drill(&host, &server, &params).await;
@@ -299,11 +299,11 @@ fn ask(home: &Path, server: &ModelServer) -> Child {
 async fn first_request(home: &Path) {
     let arrivals = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&arrivals);
-    let setup = Setup {
+    let setup = ServerSetup {
         witness: Some(Box::new(move |_| seen.lock().unwrap().push(Instant::now()))),
-        ..Setup::default()
+        ..ServerSetup::default()
     };
-    let server = ModelServer::with(|_: &Seen| Behaviour::reply("fine"), setup)
+    let server = ModelServer::with(|_: &SeenRequest| ReplyBehaviour::reply("fine"), setup)
         .await
         .unwrap();
     let mut times = Vec::new();
@@ -325,7 +325,7 @@ async fn first_request(home: &Path) {
 }
 
 async fn cancel_from_outside(home: &Path) {
-    let server = ModelServer::start(|_: &Seen| Behaviour::stall())
+    let server = ModelServer::start(|_: &SeenRequest| ReplyBehaviour::stall())
         .await
         .unwrap();
     let mut times = Vec::new();
@@ -334,7 +334,7 @@ async fn cancel_from_outside(home: &Path) {
         let mut asking = ask(home, &server);
         server.until(|log| log.len() >= round).await;
         resident = resident_kib(&asking.id().to_string());
-        let host = Runtime::open(Options::new(home.to_owned(), |_| None)).unwrap();
+        let host = Runtime::open(RuntimeOptions::new(home.to_owned(), |_| None)).unwrap();
         let run = host.runs(1).unwrap()[0].run;
         let begin = Instant::now();
         assert!(host.cancel(run).unwrap().is_none(), "the run has an owner");

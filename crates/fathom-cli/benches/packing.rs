@@ -11,17 +11,21 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fathom_core::amounts::{Amounts, Budget};
-use fathom_core::contract::{Contract, Role};
-use fathom_core::event::{CallOutcome, EventKind, Origin, ProgramSpec, Record, Started};
+use fathom_core::contract::{AgentRole, Contract};
+use fathom_core::event::{
+    EpisodeOrigin, EpisodeSpec, EventKind, JournalRecord, ModelCallOutcome, ProgramSpec,
+};
 use fathom_core::id::{Digest, EpisodeId, Epoch};
 use fathom_core::model::{
-    Ending, Exactness, Measured, Message, ModelRole, ModelSpec, Models, Price, Reply, Speaker,
-    Usage, UsageSource,
+    ChatMessage, CountPrecision, FinishReason, ModelPrice, ModelReply, ModelRole, ModelSet,
+    ModelSpec, RequestEstimate, Speaker, TokenUsage, UsageSource,
 };
-use fathom_core::packet::{Frame, Keep, Packet, Share};
-use fathom_core::program::{Ask, Input, ModelAsk, Program, ProgramError, Programs, View};
+use fathom_core::packet::{KeepFrom, Packet, PacketFrame, PacketShare};
+use fathom_core::program::{
+    Ask, ModelAsk, Program, ProgramError, ProgramFactory, ProgramInput, ProgramView,
+};
 use fathom_core::run::Run;
-use fathom_core::step::{Appended, Log, Position, Step};
+use fathom_core::step::{AppendReceipt, HostStep, LogPosition, RecordLog};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Timestamp};
 use fathom_models::count_o200k;
@@ -34,23 +38,23 @@ const ROUNDS: usize = 50;
 struct Chat;
 
 impl Program for Chat {
-    fn on(&mut self, _: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+    fn on(&mut self, _: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
         let entry = |kind: &str, n: usize| {
             let words = "what was said and what came of it, in about as many words as people use";
-            Message::new(Speaker::User, format!("{kind} {n}: {words}"))
+            ChatMessage::new(Speaker::User, format!("{kind} {n}: {words}"))
         };
         let packet = Packet {
             shares: vec![
-                Share::section(
+                PacketShare::section(
                     "symbols",
                     "Symbols",
                     500,
-                    Keep::First,
+                    KeepFrom::First,
                     (0..SYMBOLS).map(|n| entry("symbol", n)).collect(),
                 ),
-                Share::history((0..ENTRIES).map(|n| entry("turn", n)).collect()),
+                PacketShare::history((0..ENTRIES).map(|n| entry("turn", n)).collect()),
             ],
-            prompt: vec![Message::new(Speaker::User, "And now?")],
+            prompt: vec![ChatMessage::new(Speaker::User, "And now?")],
             ..Packet::default()
         };
         vec![Ask::Model(Box::new(ModelAsk::new(view.model, packet)))]
@@ -63,7 +67,7 @@ impl Program for Chat {
 
 struct Chats;
 
-impl Programs for Chats {
+impl ProgramFactory for Chats {
     fn build(&self, _: &ProgramSpec) -> Result<Box<dyn Program>, ProgramError> {
         Ok(Box::new(Chat))
     }
@@ -73,20 +77,20 @@ impl Programs for Chats {
 #[derive(Default)]
 struct Nowhere(u64);
 
-impl Log for Nowhere {
-    fn append(&mut self, _: &EpisodeId, _: Record) -> Appended {
+impl RecordLog for Nowhere {
+    fn append(&mut self, _: &EpisodeId, _: JournalRecord) -> AppendReceipt {
         self.0 += 1;
-        Appended {
-            position: Position(self.0),
+        AppendReceipt {
+            position: LogPosition(self.0),
             head: Digest::default(),
         }
     }
 }
 
-fn started() -> Started {
-    Started {
+fn started() -> EpisodeSpec {
+    EpisodeSpec {
         goal: "talk".into(),
-        role: Role::Orchestrator,
+        role: AgentRole::Orchestrator,
         program: ProgramSpec {
             name: "chat".to_owned(),
             params: Text::default(),
@@ -98,15 +102,15 @@ fn started() -> Started {
         },
         depth: 0,
         model: ModelRole::Main,
-        models: Models::new(ModelSpec::named("script/a"), ModelSpec::named("script/a")),
-        frame: Frame {
+        models: ModelSet::new(ModelSpec::named("script/a"), ModelSpec::named("script/a")),
+        frame: PacketFrame {
             mtu_tokens: Some(4096),
             identity: "You tell the truth.".into(),
             persona: "You are brief.".into(),
-            ..Frame::default()
+            ..PacketFrame::default()
         },
         sources: Vec::new(),
-        origin: Origin::Asked,
+        origin: EpisodeOrigin::Asked,
     }
 }
 
@@ -120,11 +124,11 @@ fn main() {
     let mut size = 0;
     while packing.len() <= ROUNDS {
         let begin = Instant::now();
-        steps.extend(run.durable(Position(log.0)));
+        steps.extend(run.durable(LogPosition(log.0)));
         core += begin.elapsed();
         let begin = Instant::now();
         let kind = match steps.remove(0) {
-            Step::Measure {
+            HostStep::Measure {
                 ask,
                 request,
                 weigh,
@@ -135,28 +139,28 @@ fn main() {
                 size = messages.map(|m| count_o200k(m.text.as_str())).sum();
                 EventKind::Measured {
                     ask,
-                    measured: Measured {
+                    measured: RequestEstimate {
                         input_tokens: size,
-                        exactness: Exactness::Exact,
+                        exactness: CountPrecision::Exact,
                         window_tokens: None,
-                        price: Price::default(),
+                        price: ModelPrice::default(),
                     },
                     weights: weigh.iter().map(|t| count_o200k(t.as_str())).collect(),
                     recalled: None,
                     round,
                 }
             }
-            Step::Call { ask, attempt, .. } => {
+            HostStep::Call { ask, attempt, .. } => {
                 packing.push(std::mem::take(&mut core));
                 counting.push(std::mem::take(&mut tokens));
                 EventKind::ModelReplied {
                     ask,
                     attempt,
-                    outcome: CallOutcome::Replied(Reply {
+                    outcome: ModelCallOutcome::Replied(ModelReply {
                         text: "then".into(),
                         tool_calls: Vec::new(),
-                        ending: Ending::Complete,
-                        usage: Usage {
+                        ending: FinishReason::Complete,
+                        usage: TokenUsage {
                             input_tokens: size,
                             output_tokens: 1,
                             source: UsageSource::Reported,

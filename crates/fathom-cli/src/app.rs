@@ -5,29 +5,29 @@ use std::sync::Arc;
 use fathom_core::id::RunId;
 use fathom_core::unit::Timestamp;
 use fathom_host::clock::{Clock, SystemClock};
-use fathom_host::{HostError, Options, Runtime};
+use fathom_host::{HostError, Runtime, RuntimeOptions};
 
 use crate::environment;
 use crate::error::CliError;
 use crate::masking;
-use crate::settings::Settings;
+use crate::settings::RunSettings;
 
 /// A command at work.
 pub(crate) struct App {
-    pub(crate) settings: Settings,
+    pub(crate) settings: RunSettings,
     pub(crate) runtime: Runtime,
     clock: Arc<SystemClock>,
 }
 
 impl App {
     /// Opens the home.
-    pub(crate) fn open(settings: Settings) -> Result<Self, CliError> {
+    pub(crate) fn open(settings: RunSettings) -> Result<Self, CliError> {
         let clock = Arc::new(SystemClock::new());
         let symbols = settings
             .symbols
             .settle(environment::key)
             .map_err(HostError::from)?;
-        let options = Options {
+        let options = RuntimeOptions {
             symbols,
             people: settings.people.clone(),
             discord: settings.discord.clone(),
@@ -38,7 +38,7 @@ impl App {
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             embedded: Arc::new(settings.embedded()),
             sandbox: settings.sandbox(),
-            ..Options::new(settings.home.clone(), environment::key)
+            ..RuntimeOptions::new(settings.home.clone(), environment::key)
         };
         Ok(Self {
             runtime: Runtime::open(options)?,

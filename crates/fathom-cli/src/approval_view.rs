@@ -3,18 +3,18 @@
 //! Nothing of it is trusted: arguments stand in quotes, on lines of their own, with every character that a terminal
 //! would not show written out. So nothing in them can look like a line of ours.
 
-use fathom_core::effect::{ApprovalTerms, Target};
+use fathom_core::effect::{ApprovalTerms, EffectTarget};
 use fathom_core::id::RunId;
-use fathom_core::inverse::Undo;
+use fathom_core::inverse::Reversibility;
 use fathom_core::outcome::clip;
 use fathom_core::unit::Timestamp;
-use fathom_host::people::{ApprovalView, Asked};
+use fathom_host::people::{ApprovalRequest, ApprovalView};
 use fathom_store::ApprovalState;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::figures;
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::masking::masked;
 use crate::plain_text::{columns, fold, pad, pad_front, visible};
 
@@ -31,8 +31,13 @@ const TEXT_COLUMNS_MIN: usize = 20;
 const NEVER: Timestamp = Timestamp(253_370_764_800_000);
 
 /// An approval in lines of at most `width` columns. `short` is the run's id as a user can give it.
-pub(crate) fn lines(view: &ApprovalView, short: &str, now: Timestamp, width: usize) -> Vec<Line> {
-    let mut page = Page {
+pub(crate) fn lines(
+    view: &ApprovalView,
+    short: &str,
+    now: Timestamp,
+    width: usize,
+) -> Vec<StyledLine> {
+    let mut page = ApprovalPage {
         width,
         lines: vec![head(view, now)],
     };
@@ -69,15 +74,15 @@ pub(crate) fn lines(view: &ApprovalView, short: &str, now: Timestamp, width: usi
     page.lines
 }
 
-fn head(view: &ApprovalView, now: Timestamp) -> Line {
+fn head(view: &ApprovalView, now: Timestamp) -> StyledLine {
     let approval = &view.approval;
-    let line = Line::new()
-        .with(Tone::Strong, format!("approval {}", approval.id))
-        .with(Tone::Odd, format!("  {}", approval.state.name()));
+    let line = StyledLine::new()
+        .with(LineStyle::Strong, format!("approval {}", approval.id))
+        .with(LineStyle::Odd, format!("  {}", approval.state.name()));
     if !approval.is_open() {
         return line;
     }
-    line.with(Tone::Plain, until(&approval.terms, now))
+    line.with(LineStyle::Plain, until(&approval.terms, now))
 }
 
 fn until(terms: &ApprovalTerms, now: Timestamp) -> String {
@@ -91,31 +96,35 @@ fn until(terms: &ApprovalTerms, now: Timestamp) -> String {
     format!("  until {at}, {} left", figures::age(terms.expires, now))
 }
 
-struct Page {
+struct ApprovalPage {
     width: usize,
-    lines: Vec<Line>,
+    lines: Vec<StyledLine>,
 }
 
-impl Page {
+impl ApprovalPage {
     fn field(&mut self, name: &str, text: &str) {
-        self.folded(&format!("  {}", pad(name, NAME_COLUMNS)), Tone::Plain, text);
+        self.folded(
+            &format!("  {}", pad(name, NAME_COLUMNS)),
+            LineStyle::Plain,
+            text,
+        );
     }
 
     /// A text beside its name, over as many lines as it takes. A bar stands before each further line, so that none of
     /// them can be taken for a line of ours.
-    fn folded(&mut self, name: &str, tone: Tone, text: &str) {
+    fn folded(&mut self, name: &str, tone: LineStyle, text: &str) {
         let left = columns(name);
         let room = self.width.saturating_sub(left).max(TEXT_COLUMNS_MIN);
         let further = pad_front(BAR, left);
         for (number, piece) in fold(&visible(text), room).into_iter().enumerate() {
             let before = if number == 0 { name } else { &further };
-            let line = Line::new().with(Tone::Faint, before);
+            let line = StyledLine::new().with(LineStyle::Faint, before);
             self.lines.push(line.with(tone, piece));
         }
     }
 
-    fn asked(&mut self, asked: &Asked, view: &ApprovalView) {
-        let Target {
+    fn asked(&mut self, asked: &ApprovalRequest, view: &ApprovalView) {
+        let EffectTarget {
             tenant,
             platform,
             account,
@@ -144,9 +153,10 @@ impl Page {
         self.dry_run(asked);
     }
 
-    fn arguments(&mut self, asked: &Asked) {
-        self.lines.push(Line::new());
-        self.lines.push(Line::from("  Exactly this would be sent:"));
+    fn arguments(&mut self, asked: &ApprovalRequest) {
+        self.lines.push(StyledLine::new());
+        self.lines
+            .push(StyledLine::from("  Exactly this would be sent:"));
         let literal = asked.request.arguments.as_str();
         let mut flat = Vec::new();
         match serde_json::from_str(literal) {
@@ -167,14 +177,14 @@ impl Page {
         };
         for (pointer, value) in &flat {
             let name = if pointer.is_empty() { "(all)" } else { pointer };
-            self.folded("    ", Tone::Strong, name);
-            self.folded("    | ", Tone::Plain, value);
+            self.folded("    ", LineStyle::Strong, name);
+            self.folded("    | ", LineStyle::Plain, value);
             let sources = tainted(pointer);
             if !sources.is_empty() {
                 let sources = sources.join(", ");
                 self.folded(
                     "    ",
-                    Tone::Odd,
+                    LineStyle::Odd,
                     &format!("UNTRUSTED: may originate from {sources}"),
                 );
             }
@@ -194,16 +204,16 @@ impl Page {
         {
             let sources = taint.sources.join(", ");
             let text = format!("UNTRUSTED: {} may originate from {sources}", taint.argument);
-            self.folded("    ", Tone::Odd, &text);
+            self.folded("    ", LineStyle::Odd, &text);
         }
         if asked.request.taint.is_empty() {
             self.lines
-                .push(Line::from("    No argument is marked as untrusted."));
+                .push(StyledLine::from("    No argument is marked as untrusted."));
         }
-        self.lines.push(Line::new());
+        self.lines.push(StyledLine::new());
     }
 
-    fn dry_run(&mut self, asked: &Asked) {
+    fn dry_run(&mut self, asked: &ApprovalRequest) {
         match &asked.dry_run {
             None => self.field("dry run", "not available for this tool"),
             Some(dry_run) => {
@@ -216,7 +226,7 @@ impl Page {
                 if !dry_run.report.is_blank() {
                     let report = clip(&masked(dry_run.report.as_str()), REPORT_CHARS_MAX);
                     let report = Value::from(report).to_string();
-                    self.folded("    | ", Tone::Plain, &report);
+                    self.folded("    | ", LineStyle::Plain, &report);
                 }
             }
         }
@@ -224,10 +234,11 @@ impl Page {
 
     fn commands(&mut self, view: &ApprovalView) {
         let id = &view.approval.id;
-        self.lines.push(Line::new());
+        self.lines.push(StyledLine::new());
         let mut say = |name: &str, command: String| {
-            let line = Line::new().with(Tone::Faint, format!("  {}", pad(name, NAME_COLUMNS)));
-            self.lines.push(line.with(Tone::Strong, command));
+            let line =
+                StyledLine::new().with(LineStyle::Faint, format!("  {}", pad(name, NAME_COLUMNS)));
+            self.lines.push(line.with(LineStyle::Strong, command));
         };
         if view.asked.is_some() {
             say("approve", format!("fathom approve {id}"));
@@ -252,15 +263,15 @@ fn who_decides(view: &ApprovalView) -> String {
     }
 }
 
-fn undo(undo: Option<&Undo>) -> String {
+fn undo(undo: Option<&Reversibility>) -> String {
     match undo {
-        Some(Undo::Tool(inverse)) => format!(
+        Some(Reversibility::Tool(inverse)) => format!(
             "with the tool {}, called with {}",
             inverse.tool,
             inverse.args.join(" ")
         ),
-        Some(Undo::Hand) => "by hand only".to_owned(),
-        Some(Undo::Nobody) => "this CANNOT be undone".to_owned(),
+        Some(Reversibility::Hand) => "by hand only".to_owned(),
+        Some(Reversibility::Nobody) => "this CANNOT be undone".to_owned(),
         None => "reversibility unknown".to_owned(),
     }
 }
@@ -302,15 +313,15 @@ pub(crate) struct ApprovalJson {
     goal: Option<String>,
     task: Option<String>,
     tool: Option<String>,
-    target: Option<Target>,
+    target: Option<EffectTarget>,
     event: Option<String>,
     /// As they stand in the record, letter by letter.
     arguments: Option<String>,
-    taint: Vec<fathom_core::effect::Taint>,
+    taint: Vec<fathom_core::effect::TaintedArgument>,
     rule: Option<String>,
     dry_run: Option<DryRunJson>,
     /// Whether it can be taken back, and by what.
-    undo: Option<Undo>,
+    undo: Option<Reversibility>,
 }
 
 #[derive(Debug, Serialize)]

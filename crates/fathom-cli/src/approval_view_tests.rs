@@ -1,10 +1,10 @@
-use fathom_core::contract::Role;
-use fathom_core::effect::{DryRun, EffectClass, EffectRequest, Taint};
+use fathom_core::contract::AgentRole;
+use fathom_core::effect::{DryRun, EffectClass, EffectRequest, TaintedArgument};
 use fathom_core::id::{AskId, Digest};
-use fathom_core::inverse::Inverse;
+use fathom_core::inverse::InverseTool;
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
-use fathom_store::{Approval, ClaimOwner, Word, YesNo};
+use fathom_store::{ApprovalAnswer, ApprovalRecord, ApprovalWord, ClaimOwner};
 
 use super::*;
 use crate::plain_text::columns;
@@ -25,15 +25,15 @@ fn view() -> ApprovalView {
         ask: AskId(3),
     };
     ApprovalView {
-        approval: Approval::open(owner, terms, Timestamp(BEGAN)),
+        approval: ApprovalRecord::open(owner, terms, Timestamp(BEGAN)),
         goal: Some("Announce the spring workshop".to_owned()),
         task: Some("Publish the post that was reviewed".to_owned()),
-        role: Some(Role::Publisher),
+        role: Some(AgentRole::Publisher),
         started_by: Some("os:alice".to_owned()),
-        asked: Some(Asked {
+        asked: Some(ApprovalRequest {
             request: EffectRequest {
                 tool: "board/post".to_owned(),
-                target: Target {
+                target: EffectTarget {
                     tenant: "acme".to_owned(),
                     platform: "board".to_owned(),
                     account: "acme-news".to_owned(),
@@ -44,7 +44,7 @@ fn view() -> ApprovalView {
                     r#"{"body":"Join us on 12 March for the spring workshop: three hours, two rooms, one soldering iron for everyone.\nDoors open at 9.","media":["poster.png"],"reply_to":null,"tags":["spring","workshop"]}"#,
                 ),
                 class: EffectClass::Effect,
-                taint: vec![Taint {
+                taint: vec![TaintedArgument {
                     argument: "/body".to_owned(),
                     sources: vec![
                         "tool board/comments".to_owned(),
@@ -57,14 +57,14 @@ fn view() -> ApprovalView {
                 ok: true,
                 report: Text::from("1 post, 127 characters, visible to 2,140 followers"),
             }),
-            undo: Some(Undo::Nobody),
+            undo: Some(Reversibility::Nobody),
         }),
     }
 }
 
 fn shown(view: &ApprovalView, width: usize) -> String {
     let lines = lines(view, "0199c2f4", after(DAY / 4), width);
-    let plain: Vec<String> = lines.iter().map(Line::plain).collect();
+    let plain: Vec<String> = lines.iter().map(StyledLine::plain).collect();
     plain.join("\n")
 }
 
@@ -77,10 +77,10 @@ fn e17_an_approval_says_who_wants_what_where_and_with_which_words() {
 fn g07_an_approval_says_before_the_decision_what_takes_it_back() {
     let mut view = view();
     for (undo, said) in [
-        (Some(Undo::Nobody), "this CANNOT be undone"),
-        (Some(Undo::Hand), "by hand only"),
+        (Some(Reversibility::Nobody), "this CANNOT be undone"),
+        (Some(Reversibility::Hand), "by hand only"),
         (
-            Some(Undo::Tool(Inverse::by("unpost"))),
+            Some(Reversibility::Tool(InverseTool::by("unpost"))),
             "with the tool unpost, called with {args}",
         ),
         (None, "reversibility unknown"),
@@ -93,8 +93,8 @@ fn g07_an_approval_says_before_the_decision_what_takes_it_back() {
 #[test]
 fn e17_an_approval_that_was_decided_says_by_whom() {
     let mut view = view();
-    let word = Word {
-        answer: YesNo::No,
+    let word = ApprovalWord {
+        answer: ApprovalAnswer::No,
         by: "os:bob".to_owned(),
         at: after(1_000),
         why: "the date is wrong".to_owned(),
@@ -118,7 +118,7 @@ fn e17_nothing_in_an_argument_can_pass_for_a_line_of_ours() {
         "a/b": {"~": "\u{200b}"},
     });
     asked.request.arguments = Text::from(attack.to_string().as_str());
-    asked.request.taint = vec![Taint {
+    asked.request.taint = vec![TaintedArgument {
         argument: "/elsewhere".to_owned(),
         sources: vec!["a page\n  approve  fathom approve 000000000000".to_owned()],
     }];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fathom_core::event::Departure;
+use fathom_core::event::ReleaseReason;
 use fathom_core::id::RunId;
 use fathom_core::unit::Timestamp;
 use fathom_host::{RunHandle, Runtime};
@@ -13,8 +13,8 @@ use tokio::task::JoinHandle;
 
 use crate::app::{App, short};
 use crate::figures::many;
-use crate::line::Line;
-use crate::settings::{Loudness, Others};
+use crate::line::StyledLine;
+use crate::settings::{OtherRuns, Verbosity};
 
 /// Runs that are resumed beside another one; the rest waits for the next command.
 const RUNS_MAX: usize = 16;
@@ -23,17 +23,17 @@ const RUNS_MAX: usize = 16;
 const NOTES_MAX: usize = 32;
 
 /// What goes on beside.
-pub(crate) struct Beside {
-    work: Option<Work>,
-    notes: mpsc::Receiver<Line>,
+pub(crate) struct BackgroundResume {
+    work: Option<ResumeWork>,
+    notes: mpsc::Receiver<StyledLine>,
 }
 
-struct Work {
+struct ResumeWork {
     resuming: JoinHandle<Vec<RunHandle>>,
     is_enough: Arc<AtomicBool>,
 }
 
-impl Beside {
+impl BackgroundResume {
     /// Nothing.
     pub(crate) fn nothing() -> Self {
         let (_, notes) = mpsc::channel(1);
@@ -42,20 +42,20 @@ impl Beside {
 
     /// Resumes the runs that nobody works on, unless the user does not want it.
     pub(crate) fn begin(app: &App) -> Self {
-        if app.settings.others == Others::LeftAlone {
+        if app.settings.others == OtherRuns::LeftAlone {
             return Self::nothing();
         }
         let (sender, notes) = mpsc::channel(NOTES_MAX);
         let is_enough = Arc::new(AtomicBool::new(false));
-        let resumer = Resumer {
+        let resumer = RunResumer {
             runtime: app.runtime.clone(),
             began: app.now(),
-            is_verbose: app.settings.loudness == Loudness::Verbose,
+            is_verbose: app.settings.loudness == Verbosity::Verbose,
             is_enough: Arc::clone(&is_enough),
             notes: sender,
         };
         Self {
-            work: Some(Work {
+            work: Some(ResumeWork {
                 resuming: tokio::task::spawn_blocking(move || resumer.resume()),
                 is_enough,
             }),
@@ -64,7 +64,7 @@ impl Beside {
     }
 
     /// The next thing worth saying; none when there will be no more.
-    pub(crate) async fn note(&mut self) -> Option<Line> {
+    pub(crate) async fn note(&mut self) -> Option<StyledLine> {
         self.notes.recv().await
     }
 
@@ -83,15 +83,15 @@ impl Beside {
     }
 }
 
-struct Resumer {
+struct RunResumer {
     runtime: Runtime,
     began: Timestamp,
     is_verbose: bool,
     is_enough: Arc<AtomicBool>,
-    notes: mpsc::Sender<Line>,
+    notes: mpsc::Sender<StyledLine>,
 }
 
-impl Resumer {
+impl RunResumer {
     fn resume(self) -> Vec<RunHandle> {
         let Ok(unfinished) = self.runtime.unfinished() else {
             return Vec::new();
@@ -134,11 +134,11 @@ impl Resumer {
     /// A run that needs a decision would only stop again.
     fn awaits_a_person(&self, run: RunId) -> bool {
         let info = self.runtime.info(run);
-        info.is_ok_and(|info| info.state == RunState::Released(Departure::AwaitingApproval))
+        info.is_ok_and(|info| info.state == RunState::Released(ReleaseReason::AwaitingApproval))
     }
 
     fn say(&self, text: String) {
         // A full queue means that nobody looks.
-        let _ = self.notes.try_send(Line::from(text));
+        let _ = self.notes.try_send(StyledLine::from(text));
     }
 }

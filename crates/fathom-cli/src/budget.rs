@@ -3,28 +3,28 @@
 use fathom_core::amounts::Budget;
 use fathom_core::outcome::BudgetUse;
 use fathom_core::unit::Millis;
-use fathom_host::config::BudgetPart;
-use fathom_host::story::Story;
+use fathom_host::config::PartialBudget;
+use fathom_host::story::RunView;
 
 use crate::error::CliError;
 use crate::figures;
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::plain_text::columns;
-use crate::tree::Moment;
+use crate::tree::TreeTime;
 
 /// Share of a dimension from which an episode may only finish, in per cent.
 const LOW_PERCENT: u128 = 70;
 
 /// Limit and use of a run's root.
-pub(crate) fn of(story: &Story, moment: Moment) -> Option<BudgetUse> {
+pub(crate) fn of(story: &RunView, moment: TreeTime) -> Option<BudgetUse> {
     let root = story.root()?;
     if let Some(result) = &root.result {
         return Some(result.budget);
     }
     let Budget { amounts, time } = root.budget();
     let until = match moment {
-        Moment::Live { now, .. } => now,
-        Moment::Rest => root.last,
+        TreeTime::Live { now, .. } => now,
+        TreeTime::Rest => root.last,
     };
     Some(BudgetUse {
         limit: amounts,
@@ -34,7 +34,7 @@ pub(crate) fn of(story: &Story, moment: Moment) -> Option<BudgetUse> {
     })
 }
 
-struct Dimension {
+struct BudgetLine {
     name: &'static str,
     spent: String,
     limit: String,
@@ -42,11 +42,11 @@ struct Dimension {
     of: [u64; 2],
 }
 
-fn dimensions(budget: &BudgetUse) -> [Dimension; 4] {
+fn dimensions(budget: &BudgetUse) -> [BudgetLine; 4] {
     let (spent, limit) = (budget.spent, budget.limit);
     let dimension = |name, shown: [String; 2], of: [u64; 2]| {
         let [spent, limit] = shown;
-        Dimension {
+        BudgetLine {
             name,
             spent,
             limit,
@@ -81,27 +81,27 @@ fn dimensions(budget: &BudgetUse) -> [Dimension; 4] {
 }
 
 /// Bars for what is drawn in place: the roomiest form that fits `width`.
-pub(crate) fn bars(budget: &BudgetUse, width: usize) -> Line {
+pub(crate) fn bars(budget: &BudgetUse, width: usize) -> StyledLine {
     const ALL: &[&str] = &["tokens", "calls", "cost", "time"];
-    const FORMS: [(usize, Limits, &[&str]); 8] = [
-        (8, Limits::Shown, ALL),
-        (5, Limits::Shown, ALL),
-        (3, Limits::Shown, ALL),
-        (2, Limits::Shown, ALL),
-        (4, Limits::LeftOut, ALL),
-        (2, Limits::LeftOut, ALL),
-        (2, Limits::LeftOut, &["tokens", "cost", "time"]),
-        (2, Limits::LeftOut, &["tokens", "time"]),
+    const FORMS: [(usize, BudgetLimits, &[&str]); 8] = [
+        (8, BudgetLimits::Shown, ALL),
+        (5, BudgetLimits::Shown, ALL),
+        (3, BudgetLimits::Shown, ALL),
+        (2, BudgetLimits::Shown, ALL),
+        (4, BudgetLimits::LeftOut, ALL),
+        (2, BudgetLimits::LeftOut, ALL),
+        (2, BudgetLimits::LeftOut, &["tokens", "cost", "time"]),
+        (2, BudgetLimits::LeftOut, &["tokens", "time"]),
     ];
     let dimensions = dimensions(budget);
     let mut forms = FORMS.iter().map(|(cells, limits, names)| {
-        let mut line = Line::new();
+        let mut line = StyledLine::new();
         let shown = dimensions
             .iter()
             .filter(|dimension| names.contains(&dimension.name));
         for (index, dimension) in shown.enumerate() {
             if index > 0 {
-                line.push(Tone::Plain, "  ");
+                line.push(LineStyle::Plain, "  ");
             }
             dimension.draw(&mut line, *cells, *limits);
         }
@@ -112,21 +112,21 @@ pub(crate) fn bars(budget: &BudgetUse, width: usize) -> Line {
 }
 
 #[derive(Clone, Copy)]
-enum Limits {
+enum BudgetLimits {
     Shown,
     LeftOut,
 }
 
-impl Dimension {
-    fn draw(&self, line: &mut Line, cells: usize, limits: Limits) {
-        line.push(Tone::Faint, format!("{} ", self.name));
+impl BudgetLine {
+    fn draw(&self, line: &mut StyledLine, cells: usize, limits: BudgetLimits) {
+        line.push(LineStyle::Faint, format!("{} ", self.name));
         let full = self.full(cells);
         line.push(self.tone(), "▰".repeat(full));
-        line.push(Tone::Faint, "▱".repeat(cells - full));
-        line.push(Tone::Plain, " ");
-        line.push(Tone::Plain, self.spent.clone());
-        if matches!(limits, Limits::Shown) {
-            line.push(Tone::Faint, format!("/{}", self.limit));
+        line.push(LineStyle::Faint, "▱".repeat(cells - full));
+        line.push(LineStyle::Plain, " ");
+        line.push(LineStyle::Plain, self.spent.clone());
+        if matches!(limits, BudgetLimits::Shown) {
+            line.push(LineStyle::Faint, format!("/{}", self.limit));
         }
     }
 
@@ -144,18 +144,18 @@ impl Dimension {
         usize::try_from(full).unwrap_or(cells)
     }
 
-    fn tone(&self) -> Tone {
+    fn tone(&self) -> LineStyle {
         let [spent, limit] = self.of.map(u128::from);
         if spent * 100 >= limit * LOW_PERCENT {
-            Tone::Odd
+            LineStyle::Odd
         } else {
-            Tone::Good
+            LineStyle::Good
         }
     }
 }
 
 /// The budget in words, over as many lines as `width` asks for.
-pub(crate) fn words(budget: &BudgetUse, width: usize) -> Vec<Line> {
+pub(crate) fn words(budget: &BudgetUse, width: usize) -> Vec<StyledLine> {
     const HEAD: &str = "budget  ";
     const FORMS: [(&str, &str); 3] = [(" of ", "   "), (" of ", "  "), ("/", "   ")];
     let dimensions = dimensions(budget);
@@ -168,18 +168,18 @@ pub(crate) fn words(budget: &BudgetUse, width: usize) -> Vec<Line> {
     let fits = |(of, gap): &(&str, &str)| taken(of, gap) <= width;
     let (of, gap) = FORMS.into_iter().find(fits).unwrap_or((" of ", "   "));
     let mut lines = Vec::new();
-    let mut line = Line::new().with(Tone::Faint, HEAD);
+    let mut line = StyledLine::new().with(LineStyle::Faint, HEAD);
     for (index, dimension) in dimensions.iter().enumerate() {
         let part = dimension.words(of);
         if index > 0 && line.columns() + columns(gap) + columns(&part) > width {
             lines.push(line);
-            line = Line::from(" ".repeat(HEAD.len()));
+            line = StyledLine::from(" ".repeat(HEAD.len()));
         } else if index > 0 {
-            line.push(Tone::Plain, gap);
+            line.push(LineStyle::Plain, gap);
         }
         let tone = match dimension.tone() {
-            Tone::Odd => Tone::Odd,
-            _ => Tone::Plain,
+            LineStyle::Odd => LineStyle::Odd,
+            _ => LineStyle::Plain,
         };
         line.push(tone, part);
     }
@@ -188,13 +188,13 @@ pub(crate) fn words(budget: &BudgetUse, width: usize) -> Vec<Line> {
 }
 
 /// Reads `tokens=20000,time=30s`.
-pub(crate) fn part(what: &str, value: &str) -> Result<BudgetPart, CliError> {
+pub(crate) fn part(what: &str, value: &str) -> Result<PartialBudget, CliError> {
     let wrong = |why: String| CliError::BadValue {
         what: what.to_owned(),
         value: value.to_owned(),
         why,
     };
-    let mut part = BudgetPart::default();
+    let mut part = PartialBudget::default();
     for pair in value.split(',').map(str::trim) {
         let (key, amount) = pair.split_once('=').ok_or_else(|| {
             wrong(format!(

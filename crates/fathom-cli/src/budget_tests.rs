@@ -3,7 +3,7 @@ use crate::stories_tests::{after, at_work, finished};
 
 #[test]
 fn e06_the_budget_in_bars_fits_every_width() {
-    let moment = Moment::Live {
+    let moment = TreeTime::Live {
         now: after(250_000),
         frame: 0,
     };
@@ -19,7 +19,7 @@ fn e06_the_budget_in_bars_fits_every_width() {
 
 #[test]
 fn e06_the_budget_in_words_wraps_between_dimensions() {
-    let used = of(&finished().story, Moment::Rest).unwrap();
+    let used = of(&finished().story, TreeTime::Rest).unwrap();
     let mut pictures = Vec::new();
     for width in [40, 80, 120] {
         for line in words(&used, width) {
@@ -32,7 +32,7 @@ fn e06_the_budget_in_words_wraps_between_dimensions() {
 
 #[test]
 fn a_dimension_of_nothing_is_full() {
-    let mut used = of(&finished().story, Moment::Rest).unwrap();
+    let mut used = of(&finished().story, TreeTime::Rest).unwrap();
     used.limit.calls = 0;
     assert!(bars(&used, 120).plain().contains("calls ▰▰▰▰▰▰▰▰ 2/0"));
 }

@@ -4,28 +4,33 @@ use std::collections::BTreeMap;
 
 use fathom_core::id::EpisodeId;
 use fathom_core::unit::Timestamp;
-use fathom_host::story::{Chapter, State, Story};
+use fathom_host::story::{EpisodeState, EpisodeView, RunView};
 
 use crate::council;
 use crate::figures;
 use crate::model_choice::shown;
-use crate::tree::{Moment, retry};
+use crate::tree::{TreeTime, retry};
 
 /// What was told of each episode already.
 #[derive(Default)]
-pub(crate) struct Changes {
-    told: BTreeMap<EpisodeId, Told>,
+pub(crate) struct ChangePrinter {
+    told: BTreeMap<EpisodeId, PrintedState>,
 }
 
 #[derive(Default)]
-struct Told {
+struct PrintedState {
     retries: u32,
     is_over: bool,
 }
 
-impl Changes {
+impl ChangePrinter {
     /// What changed since the last look.
-    pub(crate) fn since_last(&mut self, short: &str, story: &Story, now: Timestamp) -> Vec<String> {
+    pub(crate) fn since_last(
+        &mut self,
+        short: &str,
+        story: &RunView,
+        now: Timestamp,
+    ) -> Vec<String> {
         let mut lines = Vec::new();
         for (id, chapter) in &story.chapters {
             let name = if id.is_root() {
@@ -44,8 +49,8 @@ impl Changes {
             let told = self.told.entry(id.clone()).or_default();
             if chapter.retries > told.retries {
                 told.retries = chapter.retries;
-                if let State::Retrying { at, attempt, kind } = &chapter.state {
-                    let moment = Moment::Live { now, frame: 0 };
+                if let EpisodeState::Retrying { at, attempt, kind } = &chapter.state {
+                    let moment = TreeTime::Live { now, frame: 0 };
                     let retry = retry(*at, *attempt, &kind.to_string(), moment);
                     lines.push(format!("{name}  {retry}"));
                 } else {
@@ -63,8 +68,8 @@ impl Changes {
     }
 }
 
-fn end(chapter: &Chapter) -> Option<String> {
-    let State::Finished(status) = chapter.state else {
+fn end(chapter: &EpisodeView) -> Option<String> {
+    let EpisodeState::Finished(status) = chapter.state else {
         return None;
     };
     let took = format!(
@@ -80,7 +85,7 @@ fn end(chapter: &Chapter) -> Option<String> {
         return Some(format!("{path} {said}  {took}"));
     }
     let why = match &chapter.result {
-        Some(result) if status != fathom_core::outcome::Status::Ok => {
+        Some(result) if status != fathom_core::outcome::EpisodeStatus::Ok => {
             format!(": {}", result.stop_reason)
         }
         _ => String::new(),

@@ -1,11 +1,11 @@
 use super::*;
 use crate::stories_tests::{Teller, after, at_work, result};
-use fathom_core::outcome::Status;
+use fathom_core::outcome::EpisodeStatus;
 use fathom_core::stop::StopReason;
 
 #[test]
 fn x01_plain_lines_tell_each_change_once() {
-    let mut changes = Changes::default();
+    let mut changes = ChangePrinter::default();
     let mut told = Vec::new();
     let mut look = |teller: &Teller, at| {
         told.extend(changes.since_last("0199c2f4", &teller.story, after(at)));
@@ -19,9 +19,14 @@ fn x01_plain_lines_tell_each_change_once() {
     teller.reply("0", 1, 1_400, "because", vec![]);
     teller.spawn("0.0", "critique");
     look(&teller, 1_500);
-    let done = result(Status::Ok, StopReason::Success, Some("PASS"), 900);
+    let done = result(EpisodeStatus::Ok, StopReason::Success, Some("PASS"), 900);
     teller.end_child("0.0", 1_900, done);
-    let review = result(Status::NeedsReview, StopReason::ReviewFailed, None, 2_000);
+    let review = result(
+        EpisodeStatus::NeedsReview,
+        StopReason::ReviewFailed,
+        None,
+        2_000,
+    );
     teller.end(2_000, review);
     look(&teller, 2_000);
     look(&teller, 2_100);
@@ -39,7 +44,7 @@ fn a_retry_that_is_over_before_it_was_seen_is_told_all_the_same() {
     let mut teller = at_work();
     teller.retry("0.0", 1, 3_100, 3_200);
     teller.hear("0.0", 1, 3_300, "again");
-    let told = Changes::default().since_last("x", &teller.story, after(3_300));
+    let told = ChangePrinter::default().since_last("x", &teller.story, after(3_300));
     assert!(
         told.iter().any(|line| line.ends_with("0.0  retried")),
         "{told:?}"

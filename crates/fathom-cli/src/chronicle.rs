@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use fathom_core::cell::{CellCall, CellQuestion};
 use fathom_core::command::Command;
-use fathom_core::event::{CallOutcome, EventKind, Record, Signal};
+use fathom_core::event::{EventKind, JournalRecord, ModelCallOutcome, Signal};
 use fathom_core::id::EpisodeId;
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
 
 use crate::figures;
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::masking::masked;
 use crate::plain_text::{one_line, pad, pad_front};
 
@@ -18,21 +18,26 @@ use crate::plain_text::{one_line, pad, pad_front};
 const TEXT_CHARS_MAX: usize = 400;
 
 /// A record on one line.
-pub(crate) fn line(episode: &EpisodeId, record: &Record, began: Timestamp, width: usize) -> Line {
+pub(crate) fn line(
+    episode: &EpisodeId,
+    record: &JournalRecord,
+    began: Timestamp,
+    width: usize,
+) -> StyledLine {
     let place = format!("{episode}:{}", record.seq);
     let offset = figures::span(record.event.at.since(began));
-    let mut line = Line::new()
-        .with(Tone::Plain, pad(&place, 8))
+    let mut line = StyledLine::new()
+        .with(LineStyle::Plain, pad(&place, 8))
         .with(
-            Tone::Faint,
+            LineStyle::Faint,
             format!("{}  ", pad_front(&format!("+{offset}"), 9)),
         )
-        .with(Tone::Strong, pad(record.event.kind.name(), 14))
-        .with(Tone::Plain, " ")
-        .with(Tone::Plain, short(&words(&record.event.kind)));
+        .with(LineStyle::Strong, pad(record.event.kind.name(), 14))
+        .with(LineStyle::Plain, " ")
+        .with(LineStyle::Plain, short(&words(&record.event.kind)));
     let commands: Vec<&str> = record.commands.iter().map(name).collect();
     if !commands.is_empty() {
-        line.push(Tone::Faint, format!("  → {}", commands.join(", ")));
+        line.push(LineStyle::Faint, format!("  → {}", commands.join(", ")));
     }
     line.clipped(width)
 }
@@ -75,12 +80,12 @@ pub(crate) fn words(event: &EventKind) -> String {
                 String::new()
             };
             match outcome {
-                CallOutcome::Replied(reply) => format!(
+                ModelCallOutcome::Replied(reply) => format!(
                     "{ask}{tries} {} in {}",
                     quoted(&reply.text),
                     figures::latency(reply.latency)
                 ),
-                CallOutcome::Failed(failure) => format!("{ask}{tries} {failure}"),
+                ModelCallOutcome::Failed(failure) => format!("{ask}{tries} {failure}"),
             }
         }
         EventKind::ChildFinished { child, result, .. } => format!("{child} {}", result.status),
@@ -187,13 +192,17 @@ pub(crate) const fn name(command: &Command) -> &'static str {
 
 /// Tells records as they come; what streams and ticks is left out, there is too much of it.
 #[derive(Default)]
-pub(crate) struct Chronicle {
+pub(crate) struct RecordPrinter {
     told: BTreeMap<EpisodeId, u64>,
 }
 
-impl Chronicle {
+impl RecordPrinter {
     /// The lines of those records that were not told before.
-    pub(crate) fn news(&mut self, records: &[(EpisodeId, Record)], width: usize) -> Vec<Line> {
+    pub(crate) fn news(
+        &mut self,
+        records: &[(EpisodeId, JournalRecord)],
+        width: usize,
+    ) -> Vec<StyledLine> {
         let Some(began) = records.first().map(|(_, record)| record.event.at) else {
             return Vec::new();
         };

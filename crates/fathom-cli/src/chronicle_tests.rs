@@ -1,13 +1,13 @@
 use super::*;
 use crate::stories_tests::{after, finished, forest};
-use fathom_core::event::Departure;
+use fathom_core::event::ReleaseReason;
 use fathom_core::stop::Refusal;
 
 #[test]
 fn x01_records_are_told_in_one_line_each() {
     let mut teller = finished();
     teller.refuse("0", 4, 5_000, Refusal::VerifyFirst);
-    teller.release(5_100, Departure::Interrupted);
+    teller.release(5_100, ReleaseReason::Interrupted);
     let began = after(0);
     let lines: Vec<String> = teller
         .records
@@ -28,7 +28,7 @@ fn x08_records_carry_no_control_characters() {
 #[test]
 fn news_are_told_once_and_without_the_stream() {
     let teller = finished();
-    let mut chronicle = Chronicle::default();
+    let mut chronicle = RecordPrinter::default();
     let half = teller.records.len() / 2;
     let first = chronicle.news(&teller.records[..half], 80).len();
     let second = chronicle.news(&teller.records, 80).len();

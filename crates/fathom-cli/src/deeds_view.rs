@@ -1,13 +1,13 @@
 //! What a run did outside, for people and for programs.
 
 use fathom_core::effect::{EffectState, PolicyDecision};
-use fathom_host::deeds::Deed;
-use fathom_host::story::Story;
+use fathom_host::deeds::EffectView;
+use fathom_host::story::RunView;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::figures::many;
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::plain_text::safe;
 
 /// An effect or a look, as programs read it.
@@ -42,7 +42,7 @@ struct EvidenceJson {
 }
 
 /// Everything that a run did outside, or wanted to.
-pub(crate) fn json(story: &Story) -> Vec<EffectJson> {
+pub(crate) fn json(story: &RunView) -> Vec<EffectJson> {
     let chapters = story.chapters.iter();
     let deeds = chapters.flat_map(|(id, chapter)| {
         let deeds = chapter.deeds.iter();
@@ -53,7 +53,7 @@ pub(crate) fn json(story: &Story) -> Vec<EffectJson> {
         .collect()
 }
 
-fn one(episode: String, ask: String, deed: &Deed) -> EffectJson {
+fn one(episode: String, ask: String, deed: &EffectView) -> EffectJson {
     let effect = &deed.effect;
     EffectJson {
         episode,
@@ -90,7 +90,7 @@ fn one(episode: String, ask: String, deed: &Deed) -> EffectJson {
     }
 }
 
-fn rules(deed: &Deed) -> Vec<String> {
+fn rules(deed: &EffectView) -> Vec<String> {
     match &deed.decision {
         None => Vec::new(),
         Some(PolicyDecision::Allow { rules }) => rules.clone(),
@@ -100,7 +100,7 @@ fn rules(deed: &Deed) -> Vec<String> {
     }
 }
 
-fn person(deed: &Deed) -> Option<String> {
+fn person(deed: &EffectView) -> Option<String> {
     let (allowed, by) = deed.person.as_ref()?;
     Some(if *allowed {
         format!("{by} said yes")
@@ -110,7 +110,7 @@ fn person(deed: &Deed) -> Option<String> {
 }
 
 /// The same in lines: what, where, by which rule and whose word, how it went, and what was seen.
-pub(crate) fn lines(story: &Story, width: usize) -> Vec<Line> {
+pub(crate) fn lines(story: &RunView, width: usize) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     for (id, chapter) in &story.chapters {
         for (_, deed) in chapter.deeds.iter() {
@@ -121,9 +121,9 @@ pub(crate) fn lines(story: &Story, width: usize) -> Vec<Line> {
                 "read    "
             };
             let tone = match deed.state {
-                EffectState::Confirmed => Tone::Good,
-                EffectState::Failed => Tone::Bad,
-                _ => Tone::Odd,
+                EffectState::Confirmed => LineStyle::Good,
+                EffectState::Failed => LineStyle::Bad,
+                _ => LineStyle::Odd,
             };
             let target = &effect.target;
             let what = format!(
@@ -132,14 +132,14 @@ pub(crate) fn lines(story: &Story, width: usize) -> Vec<Line> {
             );
             let path: Vec<String> = deed.path.iter().map(|state| word(*state)).collect();
             lines.push(
-                Line::new()
-                    .with(Tone::Faint, kind)
-                    .with(Tone::Plain, safe(&what))
+                StyledLine::new()
+                    .with(LineStyle::Faint, kind)
+                    .with(LineStyle::Plain, safe(&what))
                     .clipped(width),
             );
             lines.push(
-                Line::new()
-                    .with(Tone::Faint, "        ")
+                StyledLine::new()
+                    .with(LineStyle::Faint, "        ")
                     .with(tone, path.join(" → "))
                     .clipped(width),
             );
@@ -163,9 +163,9 @@ pub(crate) fn lines(story: &Story, width: usize) -> Vec<Line> {
             }
             if !grounds.is_empty() {
                 lines.push(
-                    Line::new()
-                        .with(Tone::Faint, "        ")
-                        .with(Tone::Plain, safe(&grounds.join("; ")))
+                    StyledLine::new()
+                        .with(LineStyle::Faint, "        ")
+                        .with(LineStyle::Plain, safe(&grounds.join("; ")))
                         .clipped(width),
                 );
             }
@@ -177,7 +177,11 @@ pub(crate) fn lines(story: &Story, width: usize) -> Vec<Line> {
                     seen.media,
                     digest.get(..12).unwrap_or_default()
                 );
-                lines.push(Line::new().with(Tone::Faint, safe(&said)).clipped(width));
+                lines.push(
+                    StyledLine::new()
+                        .with(LineStyle::Faint, safe(&said))
+                        .clipped(width),
+                );
             }
         }
     }

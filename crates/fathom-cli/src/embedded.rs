@@ -1,16 +1,16 @@
 //! The embedded models of a run: which weights a name means, and what they took.
 
-use fathom_core::model::{ModelSpec, Models};
+use fathom_core::model::{ModelSet, ModelSpec};
 use fathom_core::unit::Millis;
-use fathom_host::local::{Chosen, PROVIDER};
-use fathom_host::story::{Speed, Story};
+use fathom_host::local::{ChosenWeights, PROVIDER};
+use fathom_host::story::{LocalSpeed, RunView};
 use fathom_host::{HostError, Runtime};
 
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 
 /// Puts the weights that are really used in the place of names like `local/default`, and says where they are not
 /// those that were wanted.
-pub(crate) fn settle(runtime: &Runtime, models: &mut Models) -> Result<Vec<String>, HostError> {
+pub(crate) fn settle(runtime: &Runtime, models: &mut ModelSet) -> Result<Vec<String>, HostError> {
     let mut warnings = Vec::new();
     let specs: [Option<&mut ModelSpec>; 5] = [
         Some(&mut models.main),
@@ -23,7 +23,7 @@ pub(crate) fn settle(runtime: &Runtime, models: &mut Models) -> Result<Vec<Strin
         if spec.provider() != PROVIDER {
             continue;
         }
-        let Chosen { name, instead } = runtime.embedded().choose(spec.name())?;
+        let ChosenWeights { name, instead } = runtime.embedded().choose(spec.name())?;
         spec.id = format!("{PROVIDER}/{name}");
         if let Some(why) = instead
             && !warnings.contains(&why)
@@ -35,9 +35,9 @@ pub(crate) fn settle(runtime: &Runtime, models: &mut Models) -> Result<Vec<Strin
 }
 
 /// What the embedded models of a run took: tokens a second, and the memory of this process.
-pub(crate) fn used(story: &Story) -> Option<Line> {
+pub(crate) fn used(story: &RunView) -> Option<StyledLine> {
     let speed = story.speed()?;
-    let Speed {
+    let LocalSpeed {
         read_tokens,
         reading,
         shared_tokens,
@@ -58,9 +58,9 @@ pub(crate) fn used(story: &Story) -> Option<Line> {
         rate(wrote_tokens, writing)
     );
     Some(
-        Line::new()
-            .with(Tone::Faint, "speed   ")
-            .with(Tone::Plain, said),
+        StyledLine::new()
+            .with(LineStyle::Faint, "speed   ")
+            .with(LineStyle::Plain, said),
     )
 }
 

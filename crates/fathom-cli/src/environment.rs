@@ -35,11 +35,11 @@ const NAMES: [&str; 23] = [
 
 /// The variables that are set and not empty.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Variables {
+pub(crate) struct EnvVars {
     values: BTreeMap<&'static str, String>,
 }
 
-impl Variables {
+impl EnvVars {
     /// Reads them with `look_up`.
     pub(crate) fn read(look_up: impl Fn(&str) -> Option<OsString>) -> Result<Self, CliError> {
         let mut values = BTreeMap::new();
@@ -95,7 +95,7 @@ pub(crate) fn is_on(value: &str) -> bool {
 }
 
 /// A variable that is on or off.
-pub(crate) fn switch(name: &str, variables: &Variables) -> Result<bool, CliError> {
+pub(crate) fn switch(name: &str, variables: &EnvVars) -> Result<bool, CliError> {
     match variables.get(name) {
         None | Some("0" | "false" | "no" | "off") => Ok(false),
         Some(value) if is_on(value) => Ok(true),

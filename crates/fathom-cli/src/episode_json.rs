@@ -1,12 +1,12 @@
 //! A run's episodes and records as a program reads them.
 
-use fathom_core::event::{Departure, Record};
+use fathom_core::event::{JournalRecord, ReleaseReason};
 use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::outcome::EpisodeResult;
 use fathom_core::stop::Refusal;
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
-use fathom_host::story::{Chapter, State, Story};
+use fathom_host::story::{EpisodeState, EpisodeView, RunView};
 use fathom_store::RunState;
 use serde::Serialize;
 use serde_json::Value;
@@ -16,7 +16,7 @@ use crate::chronicle;
 use crate::figures;
 use crate::plain_text::one_line;
 use crate::result_json::{BudgetJson, answer, opened, stop};
-use crate::tree::Moment;
+use crate::tree::TreeTime;
 
 /// An episode with its children.
 #[derive(Debug, Serialize)]
@@ -55,7 +55,7 @@ struct RefusalJson {
 }
 
 /// The tree from `id` down. It is at most as deep as a run may be.
-pub(crate) fn tree(story: &Story, id: &EpisodeId) -> Option<EpisodeJson> {
+pub(crate) fn tree(story: &RunView, id: &EpisodeId) -> Option<EpisodeJson> {
     let chapter = story.chapters.get(id)?;
     let result = chapter.result.as_ref().map(opened);
     let stopped = result.as_ref().map(|result| stop(&result.stop_reason));
@@ -91,10 +91,10 @@ pub(crate) fn tree(story: &Story, id: &EpisodeId) -> Option<EpisodeJson> {
     })
 }
 
-fn used(story: &Story, id: &EpisodeId, chapter: &Chapter) -> fathom_core::outcome::BudgetUse {
+fn used(story: &RunView, id: &EpisodeId, chapter: &EpisodeView) -> fathom_core::outcome::BudgetUse {
     let of_root = id
         .is_root()
-        .then(|| budget::of(story, Moment::Rest))
+        .then(|| budget::of(story, TreeTime::Rest))
         .flatten();
     of_root
         .or_else(|| chapter.result.as_ref().map(|result| result.budget))
@@ -126,42 +126,42 @@ pub(crate) fn readable(text: &Text) -> Option<String> {
     (!text.is_closed()).then(|| text.as_str().to_owned())
 }
 
-fn status(state: &State) -> String {
+fn status(state: &EpisodeState) -> String {
     match state {
-        State::Working
-        | State::Calling { .. }
-        | State::Retrying { .. }
-        | State::Children { .. }
-        | State::Computing { .. } => "unfinished".to_owned(),
-        State::AwaitingApproval => departed(Departure::AwaitingApproval).to_owned(),
-        State::Outage { .. } => departed(Departure::Outage).to_owned(),
-        State::Released(why) => departed(*why).to_owned(),
-        State::Finished(status) => status.to_string(),
+        EpisodeState::Working
+        | EpisodeState::Calling { .. }
+        | EpisodeState::Retrying { .. }
+        | EpisodeState::Children { .. }
+        | EpisodeState::Computing { .. } => "unfinished".to_owned(),
+        EpisodeState::AwaitingApproval => departed(ReleaseReason::AwaitingApproval).to_owned(),
+        EpisodeState::Outage { .. } => departed(ReleaseReason::Outage).to_owned(),
+        EpisodeState::Released(why) => departed(*why).to_owned(),
+        EpisodeState::Finished(status) => status.to_string(),
     }
 }
 
-const fn departed(why: Departure) -> &'static str {
+const fn departed(why: ReleaseReason) -> &'static str {
     match why {
-        Departure::Interrupted => "interrupted",
-        Departure::AwaitingApproval => "awaiting_approval",
-        Departure::Outage => "outage",
+        ReleaseReason::Interrupted => "interrupted",
+        ReleaseReason::AwaitingApproval => "awaiting_approval",
+        ReleaseReason::Outage => "outage",
     }
 }
 
 /// Whether a process works on a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ownership {
+pub(crate) enum RunOwnership {
     Owned,
     Free,
 }
 
 /// How a run stands, in one word.
-pub(crate) fn run_status(state: RunState, ownership: Ownership) -> String {
+pub(crate) fn run_status(state: RunState, ownership: RunOwnership) -> String {
     match (state, ownership) {
         (RunState::Finished(status), _) => status.to_string(),
-        (RunState::Running | RunState::Released(_), Ownership::Owned) => "running".to_owned(),
-        (RunState::Running, Ownership::Free) => "unfinished".to_owned(),
-        (RunState::Released(why), Ownership::Free) => departed(why).to_owned(),
+        (RunState::Running | RunState::Released(_), RunOwnership::Owned) => "running".to_owned(),
+        (RunState::Running, RunOwnership::Free) => "unfinished".to_owned(),
+        (RunState::Released(why), RunOwnership::Free) => departed(why).to_owned(),
     }
 }
 
@@ -177,7 +177,7 @@ pub(crate) struct RecordJson {
 }
 
 /// A record in short.
-pub(crate) fn record(episode: &EpisodeId, record: &Record) -> RecordJson {
+pub(crate) fn record(episode: &EpisodeId, record: &JournalRecord) -> RecordJson {
     RecordJson {
         episode: episode.clone(),
         seq: record.seq.0,

@@ -15,9 +15,9 @@ use fathom_sandbox::SandboxError;
 use serde::Serialize;
 
 use crate::commands::left_out;
-use crate::exit::Exit;
-use crate::findings::{self, Gravity};
-use crate::line::{Line, Tone};
+use crate::exit::ExitStatus;
+use crate::findings::{self, Severity};
+use crate::line::{LineStyle, StyledLine};
 use crate::plain_text::{one_line, safe};
 
 /// Everything the command line can fail with.
@@ -181,9 +181,9 @@ impl CliError {
     }
 
     /// How the process ends.
-    pub(crate) fn exit(&self) -> Exit {
+    pub(crate) fn exit(&self) -> ExitStatus {
         match self {
-            Self::Interrupted { .. } | Self::PullInterrupted { .. } => Exit::Interrupted,
+            Self::Interrupted { .. } | Self::PullInterrupted { .. } => ExitStatus::Interrupted,
             Self::Host(HostError::Models(error)) => unusable_model(error),
             Self::Weights(error) | Self::Host(HostError::Weights(error)) => unusable_weights(error),
             Self::Host(
@@ -196,24 +196,24 @@ impl CliError {
             )
             | Self::Redact(_)
             | Self::NoSuchSeed { .. }
-            | Self::AmbiguousSeed { .. } => Exit::Usage,
+            | Self::AmbiguousSeed { .. } => ExitStatus::Usage,
             Self::Host(HostError::People(_) | HostError::Identity(_) | HostError::Rfc(_))
             | Self::Run {
                 error: HostError::Identity(_),
                 ..
-            } => Exit::Failed,
-            Self::Host(HostError::Channels(_)) => Exit::Unreachable,
+            } => ExitStatus::Failed,
+            Self::Host(HostError::Channels(_)) => ExitStatus::Unreachable,
             Self::Host(HostError::Records(_)) => match self.code() {
                 // What was to be kept breaks a rule.
-                "F0935" => Exit::Usage,
-                _ => Exit::Unreachable,
+                "F0935" => ExitStatus::Usage,
+                _ => ExitStatus::Unreachable,
             },
             Self::Host(HostError::Symbols(_) | HostError::History(_)) => match self.code() {
                 // What the user gave is no address, no catalogue, no session or no recipient.
-                "F0905" | "F0909" | "F0910" | "F0920" | "F0929" => Exit::Usage,
-                _ => Exit::Unreachable,
+                "F0905" | "F0909" | "F0910" | "F0920" | "F0929" => ExitStatus::Usage,
+                _ => ExitStatus::Unreachable,
             },
-            _ => Exit::of_error(self.code()),
+            _ => ExitStatus::of_error(self.code()),
         }
     }
 
@@ -232,39 +232,39 @@ impl CliError {
     }
 
     /// The error as a person reads it.
-    pub(crate) fn lines(&self) -> Vec<Line> {
+    pub(crate) fn lines(&self) -> Vec<StyledLine> {
         if let Self::Interrupted { short, .. } = self {
-            return vec![Line::from(format!(
+            return vec![StyledLine::from(format!(
                 "interrupted; continue with: fathom resume {short}"
             ))];
         }
         let mut lines = self.problems();
         lines.push(
-            Line::new()
-                .with(Tone::Bad, format!("error[{}]", self.code()))
-                .with(Tone::Plain, format!(": {}", safe(&self.to_string()))),
+            StyledLine::new()
+                .with(LineStyle::Bad, format!("error[{}]", self.code()))
+                .with(LineStyle::Plain, format!(": {}", safe(&self.to_string()))),
         );
         lines.extend(
             self.causes()
                 .iter()
-                .map(|cause| Line::from(format!("  cause: {}", one_line(cause)))),
+                .map(|cause| StyledLine::from(format!("  cause: {}", one_line(cause)))),
         );
         lines.push(
-            Line::new()
-                .with(Tone::Busy, "hint")
-                .with(Tone::Plain, format!(": {}", safe(&self.hint()))),
+            StyledLine::new()
+                .with(LineStyle::Busy, "hint")
+                .with(LineStyle::Plain, format!(": {}", safe(&self.hint()))),
         );
         lines
     }
 
     /// What is wrong with a charter, one after the other.
-    fn problems(&self) -> Vec<Line> {
+    fn problems(&self) -> Vec<StyledLine> {
         let Self::Host(HostError::Charter(CharterError::Broken { problems, .. })) = self else {
             return Vec::new();
         };
         let problems = problems.iter();
         problems
-            .flat_map(|problem| findings::lines(Gravity::Error, problem))
+            .flat_map(|problem| findings::lines(Severity::Error, problem))
             .collect()
     }
 
@@ -283,20 +283,20 @@ impl CliError {
 }
 
 /// A model that cannot be used was configured wrongly; only what the machine lacks is out of reach.
-fn unusable_model(error: &ModelsError) -> Exit {
+fn unusable_model(error: &ModelsError) -> ExitStatus {
     match error {
-        ModelsError::Client { .. } => Exit::Unreachable,
-        ModelsError::Prices { .. } => Exit::Bug,
-        _ => Exit::Usage,
+        ModelsError::Client { .. } => ExitStatus::Unreachable,
+        ModelsError::Prices { .. } => ExitStatus::Bug,
+        _ => ExitStatus::Usage,
     }
 }
 
 /// Weights that nobody knows were named wrongly; all else is what the machine or the network lacks.
-const fn unusable_weights(error: &WeightsError) -> Exit {
+const fn unusable_weights(error: &WeightsError) -> ExitStatus {
     match error {
-        WeightsError::Unknown { .. } => Exit::Usage,
-        WeightsError::Catalogue { .. } => Exit::Bug,
-        _ => Exit::Unreachable,
+        WeightsError::Unknown { .. } => ExitStatus::Usage,
+        WeightsError::Catalogue { .. } => ExitStatus::Bug,
+        _ => ExitStatus::Unreachable,
     }
 }
 

@@ -55,7 +55,7 @@ fn x08_every_error_has_code_causes_and_hint() {
     let text: Vec<String> = all()
         .iter()
         .map(|error| {
-            let lines: Vec<String> = error.lines().iter().map(Line::plain).collect();
+            let lines: Vec<String> = error.lines().iter().map(StyledLine::plain).collect();
             format!("exit {}\n{}", error.exit().code(), lines.join("\n"))
         })
         .collect();

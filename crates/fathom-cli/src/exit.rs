@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use fathom_core::outcome::Status;
+use fathom_core::outcome::EpisodeStatus;
 
 /// The exit codes of the contract; the later one is the graver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Exit {
+pub(crate) enum ExitStatus {
     /// All went well.
     Ok,
     /// A person should look at the result, or must decide.
@@ -23,7 +23,7 @@ pub(crate) enum Exit {
     Bug,
 }
 
-impl Exit {
+impl ExitStatus {
     /// The number the shell sees.
     pub(crate) const fn code(self) -> u8 {
         match self {
@@ -38,11 +38,11 @@ impl Exit {
     }
 
     /// The exit of a finished run.
-    pub(crate) const fn of_status(status: Status) -> Self {
+    pub(crate) const fn of_status(status: EpisodeStatus) -> Self {
         match status {
-            Status::Ok => Self::Ok,
-            Status::NeedsReview => Self::NeedsReview,
-            Status::Failed => Self::Failed,
+            EpisodeStatus::Ok => Self::Ok,
+            EpisodeStatus::NeedsReview => Self::NeedsReview,
+            EpisodeStatus::Failed => Self::Failed,
         }
     }
 
@@ -57,8 +57,8 @@ impl Exit {
     }
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
+impl From<ExitStatus> for ExitCode {
+    fn from(exit: ExitStatus) -> Self {
         Self::from(exit.code())
     }
 }

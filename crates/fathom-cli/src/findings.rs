@@ -2,12 +2,12 @@
 
 use fathom_host::charter::Finding;
 
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::plain_text::safe;
 
 /// How grave a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Gravity {
+pub(crate) enum Severity {
     /// The charter cannot be used.
     Error,
     /// It can.
@@ -15,21 +15,21 @@ pub(crate) enum Gravity {
 }
 
 /// The finding with its place, the line there and a hint.
-pub(crate) fn lines(gravity: Gravity, finding: &Finding) -> Vec<Line> {
+pub(crate) fn lines(gravity: Severity, finding: &Finding) -> Vec<StyledLine> {
     let (word, tone) = match gravity {
-        Gravity::Error => ("error", Tone::Bad),
-        Gravity::Warning => ("warning", Tone::Odd),
+        Severity::Error => ("error", LineStyle::Bad),
+        Severity::Warning => ("warning", LineStyle::Odd),
     };
-    let head = Line::new()
+    let head = StyledLine::new()
         .with(tone, format!("{word}[{}]", finding.code()))
         .with(
-            Tone::Plain,
+            LineStyle::Plain,
             format!(": {}", safe(&finding.flaw.to_string())),
         );
     let picture = finding.picture().into_iter();
-    let picture = picture.map(|line| Line::new().with(Tone::Faint, safe(&line)));
-    let hint = Line::new()
-        .with(Tone::Busy, "hint")
-        .with(Tone::Plain, format!(": {}", safe(&finding.hint())));
+    let picture = picture.map(|line| StyledLine::new().with(LineStyle::Faint, safe(&line)));
+    let hint = StyledLine::new()
+        .with(LineStyle::Busy, "hint")
+        .with(LineStyle::Plain, format!(": {}", safe(&finding.hint())));
     std::iter::once(head).chain(picture).chain([hint]).collect()
 }

@@ -4,44 +4,44 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fathom_core::id::RunId;
-use fathom_host::spoken::SpokenBlock;
-use fathom_host::story::Story;
+use fathom_host::spoken::DeliveredBlock;
+use fathom_host::story::RunView;
 use fathom_host::{RunEnd, RunHandle};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
 use crate::app::App;
-use crate::beside::Beside;
-use crate::chronicle::Chronicle;
-use crate::council::Detail;
+use crate::beside::BackgroundResume;
+use crate::chronicle::RecordPrinter;
+use crate::council::SeatDetail;
 use crate::error::CliError;
-use crate::line::Line;
+use crate::line::StyledLine;
 use crate::output;
-use crate::progress::{Progress, Shown};
-use crate::settings::Loudness;
-use crate::signals::{self, Heard, Signals};
+use crate::progress::{ProgressView, ShownState};
+use crate::settings::Verbosity;
+use crate::signals::{self, Interrupt, InterruptSignals};
 use crate::stages_json::block_lines;
 
 /// Time between two frames.
 const FRAME: Duration = Duration::from_millis(100);
 
 /// A run that came back.
-pub(crate) struct Followed {
+pub(crate) struct FinishedRun {
     pub(crate) run: RunId,
     /// Its id, as short as it can be.
     pub(crate) short: String,
-    pub(crate) story: Story,
+    pub(crate) story: RunView,
     pub(crate) end: RunEnd,
 }
 
 /// A run on its way.
-struct OnItsWay {
+struct RunningRun {
     run: RunId,
     short: String,
-    watch: watch::Receiver<Story>,
+    watch: watch::Receiver<RunView>,
     interrupt: Arc<Notify>,
-    chronicle: Chronicle,
+    chronicle: RecordPrinter,
     records_told: u64,
     blocks_told: usize,
     end: Option<RunEnd>,
@@ -51,14 +51,14 @@ struct OnItsWay {
 pub(crate) async fn follow(
     app: &App,
     handles: Vec<RunHandle>,
-    mut beside: Beside,
-) -> Result<Vec<Followed>, CliError> {
-    let mut signals = Signals::listen()?;
-    let mut progress = Progress::new(app.settings.loudness);
+    mut beside: BackgroundResume,
+) -> Result<Vec<FinishedRun>, CliError> {
+    let mut signals = InterruptSignals::listen()?;
+    let mut progress = ProgressView::new(app.settings.loudness);
     let mut ends = JoinSet::new();
     let mut runs = Vec::new();
     for (index, handle) in handles.into_iter().enumerate() {
-        runs.push(OnItsWay::new(app, &handle));
+        runs.push(RunningRun::new(app, &handle));
         ends.spawn(async move { (index, handle.end().await) });
     }
     let mut frames = tokio::time::interval(FRAME);
@@ -79,8 +79,8 @@ pub(crate) async fn follow(
                 },
             },
             heard = signals.next() => match heard {
-                Heard::LetGo => runs.iter().for_each(|run| run.interrupt.notify_one()),
-                Heard::Leave => signals::leave(),
+                Interrupt::LetGo => runs.iter().for_each(|run| run.interrupt.notify_one()),
+                Interrupt::Leave => signals::leave(),
             },
             Some(note) = beside.note() => progress.note(&[note]),
             _ = frames.tick() => show(app, &mut runs, &mut progress),
@@ -88,16 +88,16 @@ pub(crate) async fn follow(
     }
     tell_records(app, &mut runs, &mut progress);
     tell_blocks(&mut runs, &mut progress);
-    let stories: Vec<Story> = runs.iter().map(|run| run.watch.borrow().clone()).collect();
-    let detail = Detail::from(app.settings.loudness);
+    let stories: Vec<RunView> = runs.iter().map(|run| run.watch.borrow().clone()).collect();
+    let detail = SeatDetail::from(app.settings.loudness);
     progress.finish(&shown(&runs, &stories), app.now(), detail);
     drop(progress);
     tokio::select! {
         () = beside.let_go() => {}
-        Heard::Leave = leave(&mut signals) => signals::leave(),
+        Interrupt::Leave = leave(&mut signals) => signals::leave(),
     }
     let followed = runs.into_iter().zip(stories).filter_map(|(run, story)| {
-        Some(Followed {
+        Some(FinishedRun {
             run: run.run,
             short: run.short,
             story,
@@ -108,19 +108,19 @@ pub(crate) async fn follow(
 }
 
 /// Waits for the signal that counts once everything is being let go of anyway.
-async fn leave(signals: &mut Signals) -> Heard {
-    while signals.next().await != Heard::Leave {}
-    Heard::Leave
+async fn leave(signals: &mut InterruptSignals) -> Interrupt {
+    while signals.next().await != Interrupt::Leave {}
+    Interrupt::Leave
 }
 
-impl OnItsWay {
+impl RunningRun {
     fn new(app: &App, handle: &RunHandle) -> Self {
         Self {
             run: handle.run(),
             short: app.short(handle.run()),
             watch: handle.watch(),
             interrupt: handle.interrupter(),
-            chronicle: Chronicle::default(),
+            chronicle: RecordPrinter::default(),
             records_told: 0,
             blocks_told: settled(&handle.watch().borrow()).count(),
             end: None,
@@ -128,10 +128,10 @@ impl OnItsWay {
     }
 }
 
-fn shown<'a>(runs: &'a [OnItsWay], stories: &'a [Story]) -> Vec<Shown<'a>> {
+fn shown<'a>(runs: &'a [RunningRun], stories: &'a [RunView]) -> Vec<ShownState<'a>> {
     let pairs = runs.iter().zip(stories);
     pairs
-        .map(|(run, story)| Shown {
+        .map(|(run, story)| ShownState {
             run: run.run,
             short: &run.short,
             story,
@@ -139,43 +139,43 @@ fn shown<'a>(runs: &'a [OnItsWay], stories: &'a [Story]) -> Vec<Shown<'a>> {
         .collect()
 }
 
-fn show(app: &App, runs: &mut [OnItsWay], progress: &mut Progress) {
-    if matches!(progress, Progress::Silent) {
+fn show(app: &App, runs: &mut [RunningRun], progress: &mut ProgressView) {
+    if matches!(progress, ProgressView::Silent) {
         return;
     }
     tell_records(app, runs, progress);
     tell_blocks(runs, progress);
     // Copies: a terminal that does not take its lines must not hold up the run.
-    let stories: Vec<Story> = runs.iter().map(|run| run.watch.borrow().clone()).collect();
+    let stories: Vec<RunView> = runs.iter().map(|run| run.watch.borrow().clone()).collect();
     progress.update(&shown(runs, &stories), app.now());
 }
 
 /// The blocks that are delivered, as far as all before them are.
-fn settled(story: &Story) -> impl Iterator<Item = &SpokenBlock> {
+fn settled(story: &RunView) -> impl Iterator<Item = &DeliveredBlock> {
     let blocks = story.root().into_iter().flat_map(|root| root.spoken.iter());
     blocks.take_while(|block| block.deliveries.is_some())
 }
 
 /// Shows the blocks that were delivered since the last look. What was shown before a resume is not shown again.
-fn tell_blocks(runs: &mut [OnItsWay], progress: &mut Progress) {
+fn tell_blocks(runs: &mut [RunningRun], progress: &mut ProgressView) {
     let width = output::stderr_size().map_or(usize::MAX, |(columns, _)| columns);
     for run in runs {
         let story = run.watch.borrow();
-        let news: Vec<SpokenBlock> = settled(&story).skip(run.blocks_told).cloned().collect();
+        let news: Vec<DeliveredBlock> = settled(&story).skip(run.blocks_told).cloned().collect();
         drop(story);
         if news.is_empty() {
             continue;
         }
         run.blocks_told += news.len();
         let lines = news.iter();
-        let lines: Vec<Line> = lines.flat_map(|block| block_lines(block, width)).collect();
+        let lines: Vec<StyledLine> = lines.flat_map(|block| block_lines(block, width)).collect();
         progress.note(&lines);
     }
 }
 
 /// With `-v`, tells the records that came since the last look.
-fn tell_records(app: &App, runs: &mut [OnItsWay], progress: &mut Progress) {
-    if app.settings.loudness != Loudness::Verbose {
+fn tell_records(app: &App, runs: &mut [RunningRun], progress: &mut ProgressView) {
+    if app.settings.loudness != Verbosity::Verbose {
         return;
     }
     let width = output::stderr_size().map_or(usize::MAX, |(columns, _)| columns);
@@ -187,7 +187,7 @@ fn tell_records(app: &App, runs: &mut [OnItsWay], progress: &mut Progress) {
         // What cannot be read now is read at the next look; the run itself says when something is wrong.
         if let Ok(found) = app.runtime.records(run.run) {
             run.records_told = records;
-            let lines: Vec<Line> = run.chronicle.news(&found, width);
+            let lines: Vec<StyledLine> = run.chronicle.news(&found, width);
             progress.note(&lines);
         }
     }

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Read};
 use std::path::{Path, PathBuf};
 
 use fathom_core::outcome::clip;
-use fathom_core::programs::direct::Material;
+use fathom_core::programs::direct::PromptMaterial;
 
 use crate::error::CliError;
 
@@ -21,8 +21,8 @@ const STDIN: &str = "-";
 
 /// Material, and what was left out of it.
 #[derive(Debug, Default)]
-pub(crate) struct Gathered {
-    pub(crate) material: Vec<Material>,
+pub(crate) struct InputMaterial {
+    pub(crate) material: Vec<PromptMaterial>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -91,8 +91,8 @@ pub(crate) fn rubric(given: &str) -> Result<String, CliError> {
 }
 
 /// Reads files and folders. A folder's binary files are left out with a warning; one named by the user is an error.
-pub(crate) fn material(paths: &[PathBuf]) -> Result<Gathered, CliError> {
-    let mut gathered = Gathered::default();
+pub(crate) fn material(paths: &[PathBuf]) -> Result<InputMaterial, CliError> {
+    let mut gathered = InputMaterial::default();
     let mut left = BYTES_MAX;
     for path in paths {
         if path.as_os_str() == STDIN {
@@ -108,7 +108,11 @@ pub(crate) fn material(paths: &[PathBuf]) -> Result<Gathered, CliError> {
     Ok(gathered)
 }
 
-fn gather_folder(folder: &Path, gathered: &mut Gathered, left: &mut u64) -> Result<(), CliError> {
+fn gather_folder(
+    folder: &Path,
+    gathered: &mut InputMaterial,
+    left: &mut u64,
+) -> Result<(), CliError> {
     let before = gathered.material.len();
     for file in files_below(folder)? {
         match read_file(&file, *left) {
@@ -129,7 +133,7 @@ fn gather_folder(folder: &Path, gathered: &mut Gathered, left: &mut u64) -> Resu
 }
 
 fn take(
-    gathered: &mut Gathered,
+    gathered: &mut InputMaterial,
     left: &mut u64,
     source: String,
     text: String,
@@ -137,7 +141,7 @@ fn take(
     *left = left
         .checked_sub(text.len() as u64)
         .ok_or_else(|| too_large("the context"))?;
-    gathered.material.push(Material { source, text });
+    gathered.material.push(PromptMaterial { source, text });
     Ok(())
 }
 

@@ -45,7 +45,7 @@ fn x08_an_input_has_a_largest_size() {
         text("it", "123456".as_bytes(), 5).unwrap_err().code(),
         "F0124"
     );
-    let mut gathered = Gathered::default();
+    let mut gathered = InputMaterial::default();
     let mut left = 3;
     assert!(take(&mut gathered, &mut left, "a".into(), "12".into()).is_ok());
     assert!(take(&mut gathered, &mut left, "b".into(), "12".into()).is_err());

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use fathom_output::redact::Redacted;
+use fathom_output::redact::RedactedText;
 
 use crate::masking;
 use crate::plain_text::{clip, columns};
 
 /// What a piece of a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tone {
+pub(crate) enum LineStyle {
     /// Said plainly.
     Plain,
     /// The heart of the matter.
@@ -28,7 +28,7 @@ pub(crate) enum Tone {
     Busy,
 }
 
-impl Tone {
+impl LineStyle {
     const fn style(self) -> Style {
         let style = Style::new();
         match self {
@@ -47,11 +47,11 @@ impl Tone {
 
 /// A line of output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Line {
-    pieces: Vec<(Tone, String)>,
+pub(crate) struct StyledLine {
+    pieces: Vec<(LineStyle, String)>,
 }
 
-impl Line {
+impl StyledLine {
     /// An empty line.
     pub(crate) const fn new() -> Self {
         Self { pieces: Vec::new() }
@@ -59,13 +59,13 @@ impl Line {
 
     /// The line with one piece more.
     #[must_use]
-    pub(crate) fn with(mut self, tone: Tone, text: impl Into<String>) -> Self {
+    pub(crate) fn with(mut self, tone: LineStyle, text: impl Into<String>) -> Self {
         self.push(tone, text);
         self
     }
 
     /// Adds a piece.
-    pub(crate) fn push(&mut self, tone: Tone, text: impl Into<String>) {
+    pub(crate) fn push(&mut self, tone: LineStyle, text: impl Into<String>) {
         let text = text.into();
         if !text.is_empty() {
             self.pieces.push((tone, text));
@@ -126,8 +126,8 @@ impl Line {
 }
 
 /// Lines as they may leave. They are looked at as one text, for a value may go over pieces and lines.
-pub(crate) fn masked(lines: &[Line]) -> Cow<'_, [Line]> {
-    let words: Vec<String> = lines.iter().map(Line::words).collect();
+pub(crate) fn masked(lines: &[StyledLine]) -> Cow<'_, [StyledLine]> {
+    let words: Vec<String> = lines.iter().map(StyledLine::words).collect();
     let whole = words.join("\n");
     match masking::redacted(&whole) {
         None => Cow::Borrowed(lines),
@@ -136,11 +136,11 @@ pub(crate) fn masked(lines: &[Line]) -> Cow<'_, [Line]> {
 }
 
 /// The words of `redacted` in the tones that `lines` had. Which words there are never depends on the tones.
-fn repainted(lines: &[Line], whole: &str, redacted: &Redacted) -> Vec<Line> {
-    let mut brush = Brush {
+fn repainted(lines: &[StyledLine], whole: &str, redacted: &RedactedText) -> Vec<StyledLine> {
+    let mut brush = StyledWrapper {
         tones: tones(lines),
         left: &redacted.text,
-        done: vec![Line::new()],
+        done: vec![StyledLine::new()],
     };
     let mut at = 0;
     let spans = joined(redacted);
@@ -152,12 +152,12 @@ fn repainted(lines: &[Line], whole: &str, redacted: &Redacted) -> Vec<Line> {
         at = end;
     }
     brush.copy(at, whole.len());
-    brush.put(Tone::Plain, usize::MAX);
+    brush.put(LineStyle::Plain, usize::MAX);
     brush.done
 }
 
 /// The tones of lines: up to which byte each goes, with a byte between two lines.
-fn tones(lines: &[Line]) -> Vec<(usize, Tone)> {
+fn tones(lines: &[StyledLine]) -> Vec<(usize, LineStyle)> {
     let mut at = 0;
     let mut tones = Vec::new();
     for line in lines {
@@ -166,13 +166,13 @@ fn tones(lines: &[Line]) -> Vec<(usize, Tone)> {
             tones.push((at, *tone));
         }
         at += 1;
-        tones.push((at, Tone::Plain));
+        tones.push((at, LineStyle::Plain));
     }
     tones
 }
 
 /// Where something was found, in order; what touches is one.
-fn joined(redacted: &Redacted) -> Vec<(usize, usize)> {
+fn joined(redacted: &RedactedText) -> Vec<(usize, usize)> {
     let mut joined: Vec<(usize, usize)> = Vec::new();
     for span in &redacted.spans {
         match joined.last_mut() {
@@ -184,13 +184,13 @@ fn joined(redacted: &Redacted) -> Vec<(usize, usize)> {
 }
 
 /// Puts text that is left into lines.
-struct Brush<'a> {
-    tones: Vec<(usize, Tone)>,
+struct StyledWrapper<'a> {
+    tones: Vec<(usize, LineStyle)>,
     left: &'a str,
-    done: Vec<Line>,
+    done: Vec<StyledLine>,
 }
 
-impl Brush<'_> {
+impl StyledWrapper<'_> {
     /// Text that stood at `start..end` before, unchanged.
     fn copy(&mut self, start: usize, end: usize) {
         let mut at = start;
@@ -213,18 +213,18 @@ impl Brush<'_> {
         self.put(tone, length);
     }
 
-    fn tone(&self, at: usize) -> (usize, Tone) {
+    fn tone(&self, at: usize) -> (usize, LineStyle) {
         let place = self.tones.partition_point(|(until, _)| *until <= at);
         let tone = self.tones.get(place).copied();
-        tone.unwrap_or((usize::MAX, Tone::Plain))
+        tone.unwrap_or((usize::MAX, LineStyle::Plain))
     }
 
-    fn put(&mut self, tone: Tone, length: usize) {
+    fn put(&mut self, tone: LineStyle, length: usize) {
         let (text, left) = self.left.split_at(self.left.floor_char_boundary(length));
         self.left = left;
         for (number, part) in text.split('\n').enumerate() {
             if number > 0 {
-                self.done.push(Line::new());
+                self.done.push(StyledLine::new());
             }
             if let Some(line) = self.done.last_mut() {
                 line.push(tone, part);
@@ -233,15 +233,15 @@ impl Brush<'_> {
     }
 }
 
-impl From<&str> for Line {
+impl From<&str> for StyledLine {
     fn from(text: &str) -> Self {
-        Self::new().with(Tone::Plain, text)
+        Self::new().with(LineStyle::Plain, text)
     }
 }
 
-impl From<String> for Line {
+impl From<String> for StyledLine {
     fn from(text: String) -> Self {
-        Self::new().with(Tone::Plain, text)
+        Self::new().with(LineStyle::Plain, text)
     }
 }
 

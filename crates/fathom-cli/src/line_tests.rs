@@ -3,9 +3,9 @@ use super::*;
 #[test]
 fn a_line_is_cut_across_its_pieces() {
     let line = || {
-        Line::from("one ")
-            .with(Tone::Good, "two ")
-            .with(Tone::Bad, "three")
+        StyledLine::from("one ")
+            .with(LineStyle::Good, "two ")
+            .with(LineStyle::Bad, "three")
     };
     for (max, expected) in [
         (13, "one two three"),
@@ -23,7 +23,7 @@ fn a_line_is_cut_across_its_pieces() {
 
 #[test]
 fn colour_goes_round_the_words() {
-    let line = Line::from("is ").with(Tone::Good, "ok");
+    let line = StyledLine::from("is ").with(LineStyle::Good, "ok");
     assert_eq!(line.styled(), "is \u{1b}[32mok\u{1b}[0m");
     assert_eq!(line.plain(), "is ok");
 }

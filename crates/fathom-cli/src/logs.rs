@@ -10,7 +10,7 @@ use tracing_subscriber::filter::EnvFilter;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::error::CliError;
-use crate::output::Log;
+use crate::output::LogWriter;
 
 /// The variable that says what is logged, as `warn` or `fathom_models=debug`.
 pub(crate) const VARIABLE: &str = "FATHOM_LOG";
@@ -25,7 +25,7 @@ pub(crate) fn begin(wanted: Option<&str>) -> Result<(), CliError> {
         value: wanted.to_owned(),
         why: error.to_string(),
     })?;
-    subscriber(filter, || Log)
+    subscriber(filter, || LogWriter)
         .try_init()
         .map_err(|error| CliError::Setup(std::io::Error::other(error)))
 }

@@ -47,11 +47,11 @@ mod whole_file;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::environment::Variables;
+use crate::environment::EnvVars;
 use crate::error::CliError;
-use crate::exit::Exit;
-use crate::settings::{Form, Settings};
-use crate::usage::Usage;
+use crate::exit::ExitStatus;
+use crate::settings::{OutputFormat, RunSettings};
+use crate::usage::UsageError;
 
 /// Threads that drive runs. The work is waiting, and one thread hands it on without waking another; models, journal and
 /// sandbox have threads and processes of their own.
@@ -66,9 +66,9 @@ fn main() -> ExitCode {
         return fathom_sandbox::worker::main();
     }
     let form = if settings::wants_json(&arguments, environment::look_up) {
-        Form::Json
+        OutputFormat::Json
     } else {
-        Form::Human
+        OutputFormat::Human
     };
     let exit = std::panic::catch_unwind(|| {
         run(&arguments).unwrap_or_else(|error| {
@@ -82,33 +82,33 @@ fn main() -> ExitCode {
 }
 
 /// Tells programs about an error; people were told before.
-fn fail(error: &CliError, form: Form) -> Exit {
-    if form == Form::Json {
+fn fail(error: &CliError, form: OutputFormat) -> ExitStatus {
+    if form == OutputFormat::Json {
         // Without a stdout nobody reads the object; the exit code still says it.
         let _ = output::print_json(&error.json());
     }
     error.exit()
 }
 
-fn run(arguments: &[OsString]) -> Result<Exit, CliError> {
+fn run(arguments: &[OsString]) -> Result<ExitStatus, CliError> {
     let typed = match typed::parse(arguments) {
         Ok(typed) => typed,
         Err(error) => {
             return match usage::read(&error) {
-                Usage::Help(text) => output::print_help(&text).map(|()| Exit::Ok),
-                Usage::Nothing(text) => {
+                UsageError::Help(text) => output::print_help(&text).map(|()| ExitStatus::Ok),
+                UsageError::Nothing(text) => {
                     output::say_help(&text);
-                    Ok(Exit::Usage)
+                    Ok(ExitStatus::Usage)
                 }
-                Usage::Mistake(mistake) => Err(mistake),
+                UsageError::Mistake(mistake) => Err(mistake),
             };
         }
     };
     let folder = std::env::current_dir().map_err(CliError::Setup)?;
-    let variables = Variables::read(environment::look_up)?;
+    let variables = EnvVars::read(environment::look_up)?;
     let charter = typed.command.usual_charter();
     logs::begin(variables.get(logs::VARIABLE))?;
-    let settings = Settings::read(typed.flags, &variables, &folder, charter)?;
+    let settings = RunSettings::read(typed.flags, &variables, &folder, charter)?;
     if let Some(file) = &settings.redaction_rules {
         masking::use_rules(file)?;
     }

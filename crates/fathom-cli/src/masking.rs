@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, OnceLock};
 
-use fathom_output::redact::{RULES_BYTES_MAX, Redacted, Redactor, Rules};
+use fathom_output::redact::{RULES_BYTES_MAX, RedactRules, RedactedText, TextRedactor};
 
 use crate::error::CliError;
 use crate::inputs;
@@ -17,17 +17,17 @@ use crate::inputs;
 const WITHHELD: &str = "[withheld]";
 
 /// Made when something is first said: a command that says nothing from outside does not pay for it.
-static BUILTIN: LazyLock<Option<Redactor>> = LazyLock::new(|| {
-    let rules = Rules::builtin().ok()?;
-    Redactor::new(&rules, None).ok()
+static BUILTIN: LazyLock<Option<TextRedactor>> = LazyLock::new(|| {
+    let rules = RedactRules::builtin().ok()?;
+    TextRedactor::new(&rules, None).ok()
 });
-static OWN: OnceLock<Redactor> = OnceLock::new();
+static OWN: OnceLock<TextRedactor> = OnceLock::new();
 static IS_LIFTED: AtomicBool = AtomicBool::new(false);
 static HAS_MASKED: AtomicBool = AtomicBool::new(false);
 
 /// What leaves as it is, by the will of the person who asked for it. `docs/redaction.md` lists the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Original {
+pub(crate) enum Unmasked {
     /// What `fathom redact` let through.
     Redact,
     /// What `fathom redact --open` opened.
@@ -44,7 +44,7 @@ pub(crate) enum Original {
     Approvals,
 }
 
-impl Original {
+impl Unmasked {
     /// All of them.
     #[cfg(test)]
     pub(crate) const ALL: [Self; 7] = [
@@ -75,19 +75,19 @@ impl Original {
 /// Has the rules of a file used from now on.
 pub(crate) fn use_rules(file: &Path) -> Result<(), CliError> {
     let text = inputs::read_file(file, RULES_BYTES_MAX as u64)?;
-    let redactor = Redactor::new(&Rules::parse(&text)?, None)?;
+    let redactor = TextRedactor::new(&RedactRules::parse(&text)?, None)?;
     // They are settled once, before the command begins.
     let _ = OWN.set(redactor);
     Ok(())
 }
 
 /// The rules of a file, where there is one: what goes to channels passes them too.
-pub(crate) fn own() -> Option<Redactor> {
+pub(crate) fn own() -> Option<TextRedactor> {
     OWN.get().cloned()
 }
 
 /// Shows values as they are from now on. Who may ask for it was checked before.
-pub(crate) fn lift(_why: Original) {
+pub(crate) fn lift(_why: Unmasked) {
     IS_LIFTED.store(true, Ordering::Relaxed);
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn has_masked() -> bool {
     HAS_MASKED.load(Ordering::Relaxed)
 }
 
-fn redactor() -> Option<&'static Redactor> {
+fn redactor() -> Option<&'static TextRedactor> {
     OWN.get().or(BUILTIN.as_ref())
 }
 
@@ -117,21 +117,21 @@ pub(crate) fn masked_for_all(text: &str) -> Cow<'_, str> {
 }
 
 /// The text as it may leave, with what was found; nothing where it may leave as it is.
-pub(crate) fn redacted(text: &str) -> Option<Redacted> {
+pub(crate) fn redacted(text: &str) -> Option<RedactedText> {
     if IS_LIFTED.load(Ordering::Relaxed) {
         return None;
     }
     filtered(text)
 }
 
-fn filtered(text: &str) -> Option<Redacted> {
+fn filtered(text: &str) -> Option<RedactedText> {
     if text.trim().is_empty() {
         return None;
     }
     let redacted = match redactor() {
         Some(redactor) => redactor.redact(text),
         // Without rules nothing leaves.
-        None => Redacted {
+        None => RedactedText {
             text: WITHHELD.to_owned(),
             spans: Vec::new(),
         },

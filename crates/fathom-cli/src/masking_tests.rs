@@ -1,5 +1,5 @@
 use super::*;
-use crate::line::{self, Line, Tone};
+use crate::line::{self, LineStyle, StyledLine};
 use crate::plain_text::{clip, clip_front, fold, one_line, safe, visible, wrap};
 
 /// Made up, and right in form: each would be found by its check.
@@ -66,7 +66,7 @@ fn g10_nothing_is_cut_before_it_is_masked() {
             clip_front(&text, width + 40),
             fold(&text, width).join("\n"),
             wrap(&text, width).join("\n"),
-            Line::from(text.as_str()).clipped(width).plain(),
+            StyledLine::from(text.as_str()).clipped(width).plain(),
             safe(&text),
             one_line(&text),
             visible(&text),
@@ -81,17 +81,17 @@ fn g10_nothing_is_cut_before_it_is_masked() {
 #[test]
 fn g10_a_value_that_goes_over_pieces_and_lines_is_masked() {
     let lines = [
-        Line::from("password: ")
-            .with(Tone::Strong, "Hunter2!x")
-            .with(Tone::Faint, " of Ann"),
-        Line::new().with(Tone::Good, "ok"),
-        Line::from("card 4111 1111 ")
-            .with(Tone::Bad, "1111 1111")
-            .with(Tone::Busy, ", then"),
-        Line::from("write to ann").with(Tone::Odd, "@example.org"),
+        StyledLine::from("password: ")
+            .with(LineStyle::Strong, "Hunter2!x")
+            .with(LineStyle::Faint, " of Ann"),
+        StyledLine::new().with(LineStyle::Good, "ok"),
+        StyledLine::from("card 4111 1111 ")
+            .with(LineStyle::Bad, "1111 1111")
+            .with(LineStyle::Busy, ", then"),
+        StyledLine::from("write to ann").with(LineStyle::Odd, "@example.org"),
     ];
     let shown = line::masked(&lines);
-    let plain: Vec<String> = shown.iter().map(Line::plain).collect();
+    let plain: Vec<String> = shown.iter().map(StyledLine::plain).collect();
     assert_eq!(
         plain,
         [
@@ -124,14 +124,14 @@ fn g10_a_key_of_many_lines_is_one_mark() {
         body,
         "-----END PRIVATE KEY-----",
     ];
-    let lines: Vec<Line> = ["before"]
+    let lines: Vec<StyledLine> = ["before"]
         .into_iter()
         .chain(key)
         .chain(["after"])
-        .map(Line::from)
+        .map(StyledLine::from)
         .collect();
     let shown = line::masked(&lines);
-    let plain: Vec<String> = shown.iter().map(Line::plain).collect();
+    let plain: Vec<String> = shown.iter().map(StyledLine::plain).collect();
     assert_eq!(plain, ["before", "[private_key]", "after"]);
 }
 
@@ -179,7 +179,7 @@ fn g10_of_a_text_on_its_way_no_half_a_value_is_shown() {
 #[test]
 fn g10_the_docs_list_what_leaves_as_it_is() {
     let docs = include_str!("../../../docs/redaction.md");
-    for original in Original::ALL {
+    for original in Unmasked::ALL {
         let command = format!("| `{}", original.command());
         assert!(docs.contains(&command), "{command}");
     }
@@ -187,5 +187,5 @@ fn g10_the_docs_list_what_leaves_as_it_is() {
         .lines()
         .filter(|line| line.starts_with("| `fathom "))
         .count();
-    assert_eq!(rows, Original::ALL.len());
+    assert_eq!(rows, Unmasked::ALL.len());
 }

@@ -4,14 +4,14 @@ use std::io::Stderr;
 
 use fathom_core::unit::{Millis, Timestamp};
 use fathom_host::clock::{Clock as _, SystemClock};
-use fathom_local::weights::Progress;
+use fathom_local::weights::InstallProgress;
 
 use crate::figures;
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::output;
-use crate::painter::Painter;
+use crate::painter::LiveArea;
 use crate::plain_text::one_line;
-use crate::settings::Loudness;
+use crate::settings::Verbosity;
 
 /// Shortest time between two drawings.
 const REDRAW: Millis = Millis(100);
@@ -21,8 +21,8 @@ const BAR_COLUMNS: u64 = 24;
 const STEPS: u64 = 4;
 
 /// Shows how a download gets on.
-pub(crate) struct Meter {
-    way: Way,
+pub(crate) struct DownloadMeter {
+    way: DrawMode,
     clock: SystemClock,
     /// What is being downloaded: since when, and from how many bytes on.
     since: Option<(String, Timestamp, u64)>,
@@ -31,19 +31,19 @@ pub(crate) struct Meter {
     step: u64,
 }
 
-enum Way {
+enum DrawMode {
     Silent,
     Plain,
-    Live(Painter<Stderr>),
+    Live(LiveArea<Stderr>),
 }
 
-impl Meter {
+impl DownloadMeter {
     /// The way that fits stderr and the user's wish.
-    pub(crate) fn new(loudness: Loudness) -> Self {
-        let way = if loudness == Loudness::Quiet {
-            Way::Silent
+    pub(crate) fn new(loudness: Verbosity) -> Self {
+        let way = if loudness == Verbosity::Quiet {
+            DrawMode::Silent
         } else {
-            output::painter().map_or(Way::Plain, Way::Live)
+            output::painter().map_or(DrawMode::Plain, DrawMode::Live)
         };
         Self {
             way,
@@ -55,7 +55,7 @@ impl Meter {
     }
 
     /// Shows what happened.
-    pub(crate) fn show(&mut self, progress: &Progress) {
+    pub(crate) fn show(&mut self, progress: &InstallProgress) {
         if let Some(moving) = self.moving(progress) {
             self.redraw(&moving);
             return;
@@ -69,22 +69,22 @@ impl Meter {
 
     /// Takes away what moves.
     pub(crate) fn end(&mut self) {
-        if let Way::Live(painter) = &mut self.way {
+        if let DrawMode::Live(painter) = &mut self.way {
             painter.end(width());
         }
         self.since = None;
     }
 
     /// What a step of a download looks like now.
-    fn moving(&mut self, progress: &Progress) -> Option<Moving> {
+    fn moving(&mut self, progress: &InstallProgress) -> Option<MovingAverage> {
         let (file, verb, done_bytes, total_bytes) = match progress {
-            Progress::Downloading {
+            InstallProgress::Downloading {
                 file,
                 source,
                 done_bytes,
                 total_bytes,
             } => (file, format!("from {source}"), *done_bytes, *total_bytes),
-            Progress::Checking {
+            InstallProgress::Checking {
                 file,
                 done_bytes,
                 total_bytes,
@@ -101,7 +101,7 @@ impl Meter {
             .since
             .as_ref()
             .map_or((now, 0), |(_, began, from)| (*began, *from));
-        Some(Moving {
+        Some(MovingAverage {
             file: file.clone(),
             verb,
             done_bytes,
@@ -110,17 +110,17 @@ impl Meter {
         })
     }
 
-    fn redraw(&mut self, moving: &Moving) {
+    fn redraw(&mut self, moving: &MovingAverage) {
         match &mut self.way {
-            Way::Silent => {}
-            Way::Plain => {
+            DrawMode::Silent => {}
+            DrawMode::Plain => {
                 let step = moving.done_bytes * STEPS / moving.total_bytes.max(1);
                 if step > self.step {
                     self.step = step;
                     output::say(&[moving.words()]);
                 }
             }
-            Way::Live(painter) => {
+            DrawMode::Live(painter) => {
                 let now = self.clock.now();
                 let is_whole = moving.done_bytes >= moving.total_bytes;
                 if is_whole || now.since(self.drawn_at) >= REDRAW {
@@ -133,11 +133,11 @@ impl Meter {
     }
 
     /// Says something that stays.
-    fn say(&mut self, line: Line) {
+    fn say(&mut self, line: StyledLine) {
         match &mut self.way {
-            Way::Silent => {}
-            Way::Plain => output::say(&[line]),
-            Way::Live(painter) => painter.print(&[line], width()),
+            DrawMode::Silent => {}
+            DrawMode::Plain => output::say(&[line]),
+            DrawMode::Live(painter) => painter.print(&[line], width()),
         }
     }
 }
@@ -151,7 +151,7 @@ fn per_second(bytes: u64, Millis(millis): Millis) -> Option<u64> {
 }
 
 /// A download at a moment.
-struct Moving {
+struct MovingAverage {
     file: String,
     verb: String,
     done_bytes: u64,
@@ -159,7 +159,7 @@ struct Moving {
     per_second: Option<u64>,
 }
 
-impl Moving {
+impl MovingAverage {
     fn figures(&self) -> String {
         let rate = self.per_second.map(figures::bytes);
         let rate = rate.map(|rate| format!("   {rate}/s")).unwrap_or_default();
@@ -171,23 +171,23 @@ impl Moving {
     }
 
     /// Drawn in place.
-    fn bar(&self) -> Line {
+    fn bar(&self) -> StyledLine {
         let full = self.done_bytes.min(self.total_bytes) * BAR_COLUMNS / self.total_bytes.max(1);
         let full = usize::try_from(full).unwrap_or_default();
         let empty = usize::try_from(BAR_COLUMNS).unwrap_or_default() - full;
-        Line::new()
-            .with(Tone::Busy, "█".repeat(full))
-            .with(Tone::Faint, "░".repeat(empty))
-            .with(Tone::Strong, format!("  {}", self.file))
-            .with(Tone::Plain, format!("   {}   ", self.figures()))
-            .with(Tone::Faint, one_line(&self.verb))
+        StyledLine::new()
+            .with(LineStyle::Busy, "█".repeat(full))
+            .with(LineStyle::Faint, "░".repeat(empty))
+            .with(LineStyle::Strong, format!("  {}", self.file))
+            .with(LineStyle::Plain, format!("   {}   ", self.figures()))
+            .with(LineStyle::Faint, one_line(&self.verb))
     }
 
     /// Told in a pipe.
-    fn words(&self) -> Line {
+    fn words(&self) -> StyledLine {
         let percent = self.done_bytes * 100 / self.total_bytes.max(1);
         let verb = one_line(&self.verb);
-        Line::from(format!(
+        StyledLine::from(format!(
             "{}: {percent} %   {}   {verb}",
             self.file,
             self.figures()
@@ -196,25 +196,25 @@ impl Moving {
 }
 
 /// What is said once and stays.
-fn said(progress: &Progress) -> Option<Line> {
+fn said(progress: &InstallProgress) -> Option<StyledLine> {
     let line = match progress {
-        Progress::Waiting { file } => {
+        InstallProgress::Waiting { file } => {
             format!("{file}: waiting for another process that is installing it")
         }
-        Progress::Replacing { file } => format!("{file}: damaged, downloading again"),
-        Progress::Skipped { file, source, why } => {
+        InstallProgress::Replacing { file } => format!("{file}: damaged, downloading again"),
+        InstallProgress::Skipped { file, source, why } => {
             let source = one_line(&source.to_string());
             return Some(
-                Line::from(format!("{file}: cannot download from {source}: "))
-                    .with(Tone::Odd, one_line(why)),
+                StyledLine::from(format!("{file}: cannot download from {source}: "))
+                    .with(LineStyle::Odd, one_line(why)),
             );
         }
-        Progress::Trying { .. }
-        | Progress::Installed { .. }
-        | Progress::Downloading { .. }
-        | Progress::Checking { .. } => return None,
+        InstallProgress::Trying { .. }
+        | InstallProgress::Installed { .. }
+        | InstallProgress::Downloading { .. }
+        | InstallProgress::Checking { .. } => return None,
     };
-    Some(Line::from(line))
+    Some(StyledLine::from(line))
 }
 
 #[cfg(test)]

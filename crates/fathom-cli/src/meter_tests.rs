@@ -1,8 +1,8 @@
 use super::*;
-use fathom_local::weights::Source;
+use fathom_local::weights::WeightsSource;
 
-fn moving(done_bytes: u64) -> Moving {
-    Moving {
+fn moving(done_bytes: u64) -> MovingAverage {
+    MovingAverage {
         file: "a.gguf".to_owned(),
         verb: "from wheels".to_owned(),
         done_bytes,
@@ -23,7 +23,7 @@ fn x05_a_bar_shows_bytes_rate_and_source() {
     );
     // More than there is, or nothing at all, is no reason to fail.
     let bar = |done, total| {
-        Moving {
+        MovingAverage {
             total_bytes: total,
             ..moving(done)
         }
@@ -42,9 +42,9 @@ fn a_rate_is_shown_once_there_is_something_to_measure() {
 
 #[test]
 fn x05_a_source_that_did_not_help_is_named() {
-    let skipped = Progress::Skipped {
+    let skipped = InstallProgress::Skipped {
         file: "a.gguf".to_owned(),
-        source: Source::Wheels,
+        source: WeightsSource::Wheels,
         why: "it is \u{1b}[1mnot there".to_owned(),
     };
     let line = said(&skipped).unwrap().plain();

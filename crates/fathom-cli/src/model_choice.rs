@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use fathom_core::model::{ModelSpec, Models};
+use fathom_core::model::{ModelSet, ModelSpec};
 
 use crate::error::CliError;
 
 /// Providers that this build can reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Provider {
+enum ProviderArg {
     OpenAi,
     Anthropic,
     Ollama,
@@ -16,7 +16,7 @@ enum Provider {
     Local,
 }
 
-impl Provider {
+impl ProviderArg {
     fn of(model: &str) -> Result<(Self, &str), CliError> {
         let unknown = |why: &str| CliError::UnknownModel {
             model: model.to_owned(),
@@ -45,39 +45,39 @@ pub(crate) const DEFAULT: &str = "local/default";
 
 /// A model as it was named, and the folder from which its path is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct ModelArg {
     pub(crate) value: String,
     pub(crate) folder: PathBuf,
 }
 
 /// All that was said about models.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ModelChoice {
-    pub(crate) main: Option<Said>,
-    pub(crate) sub: Option<Said>,
+pub(crate) struct ModelArgs {
+    pub(crate) main: Option<ModelArg>,
+    pub(crate) sub: Option<ModelArg>,
     pub(crate) base_url: Option<String>,
     pub(crate) api_key_env: Option<String>,
     pub(crate) api_key_header: Option<String>,
 }
 
-impl ModelChoice {
+impl ModelArgs {
     /// The models of a run. `key` looks up the variables that hold keys.
-    pub(crate) fn models(&self, key: fn(&str) -> Option<String>) -> Result<Models, CliError> {
-        let unnamed = Said {
+    pub(crate) fn models(&self, key: fn(&str) -> Option<String>) -> Result<ModelSet, CliError> {
+        let unnamed = ModelArg {
             value: DEFAULT.to_owned(),
             folder: PathBuf::new(),
         };
         let main = self.main.as_ref().unwrap_or(&unnamed);
-        let (main_provider, _) = Provider::of(&main.value)?;
+        let (main_provider, _) = ProviderArg::of(&main.value)?;
         let sub = self.sub.as_ref().unwrap_or(main);
-        let (sub_provider, _) = Provider::of(&sub.value)?;
+        let (sub_provider, _) = ProviderArg::of(&sub.value)?;
         self.check_server(key)?;
         // Server and key belong to one provider: the main model's, or the other's where a script is the main one.
         let served = match main_provider {
-            Provider::Script | Provider::Local => sub_provider,
+            ProviderArg::Script | ProviderArg::Local => sub_provider,
             provider => provider,
         };
-        if let (Provider::Local, Some(url)) = (served, &self.base_url) {
+        if let (ProviderArg::Local, Some(url)) = (served, &self.base_url) {
             return Err(CliError::BadValue {
                 what: "--base-url".to_owned(),
                 value: url.clone(),
@@ -85,7 +85,7 @@ impl ModelChoice {
                     .to_owned(),
             });
         }
-        Ok(Models::new(
+        Ok(ModelSet::new(
             self.spec(main, served)?,
             self.spec(sub, served)?,
         ))
@@ -121,13 +121,13 @@ impl ModelChoice {
         }
     }
 
-    fn spec(&self, said: &Said, served: Provider) -> Result<ModelSpec, CliError> {
-        let (provider, name) = Provider::of(&said.value)?;
-        if provider == Provider::Script {
+    fn spec(&self, said: &ModelArg, served: ProviderArg) -> Result<ModelSpec, CliError> {
+        let (provider, name) = ProviderArg::of(&said.value)?;
+        if provider == ProviderArg::Script {
             let file = script(&said.folder, name)?;
             return Ok(ModelSpec::named(format!("script/{}", file.display())));
         }
-        if provider == Provider::Local {
+        if provider == ProviderArg::Local {
             let is_file = Path::new(name)
                 .extension()
                 .is_some_and(|extension| extension.eq_ignore_ascii_case("gguf"));

@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use crate::environment;
 use crate::error::CliError;
-use crate::line::{self, Line};
-use crate::masking::{self, Original, masked, masked_json};
-use crate::painter::{Colour, Painter, SHOW_CURSOR};
+use crate::line::{self, StyledLine};
+use crate::masking::{self, Unmasked, masked, masked_json};
+use crate::painter::{Colour, LiveArea, SHOW_CURSOR};
 use crate::plain_text::{harmless, safe};
 
 /// Columns of a table that goes into a pipe.
@@ -46,12 +46,12 @@ pub(crate) fn stderr_can_redraw() -> bool {
 }
 
 /// Lines at the bottom of stderr that are drawn anew, when it is a terminal that can.
-pub(crate) fn painter() -> Option<Painter<Stderr>> {
+pub(crate) fn painter() -> Option<LiveArea<Stderr>> {
     let colour = match AutoStream::choice(&stderr()) {
         anstream::ColorChoice::Never => Colour::No,
         _ => Colour::Yes,
     };
-    stderr_can_redraw().then(|| Painter::new(stderr(), colour))
+    stderr_can_redraw().then(|| LiveArea::new(stderr(), colour))
 }
 
 /// Gives the cursor back where something may have been drawn.
@@ -62,7 +62,7 @@ pub(crate) fn show_cursor() {
 }
 
 /// Prints lines that are the answer to the command.
-pub(crate) fn print(lines: &[Line]) -> Result<(), CliError> {
+pub(crate) fn print(lines: &[StyledLine]) -> Result<(), CliError> {
     let lines = line::masked(lines);
     let mut out = AutoStream::auto(stdout()).lock();
     let written = lines
@@ -74,8 +74,8 @@ pub(crate) fn print(lines: &[Line]) -> Result<(), CliError> {
 
 /// Prints a piece of a longer text; nothing is added at its end.
 ///
-/// What is asked for as it is comes out as it is. That is decided here and nowhere else: see [`Original`].
-pub(crate) fn print_original(_why: Original, text: &str) -> Result<(), CliError> {
+/// What is asked for as it is comes out as it is. That is decided here and nowhere else: see [`Unmasked`].
+pub(crate) fn print_original(_why: Unmasked, text: &str) -> Result<(), CliError> {
     let mut out = stdout().lock();
     let shown = if out.is_terminal() {
         harmless(text)
@@ -125,7 +125,7 @@ fn heard(written: io::Result<()>) -> Result<(), CliError> {
 }
 
 /// Says something on stderr. When even that fails there is nobody left to tell.
-pub(crate) fn say(lines: &[Line]) {
+pub(crate) fn say(lines: &[StyledLine]) {
     let lines = line::masked(lines);
     let mut out = AutoStream::auto(stderr()).lock();
     for line in lines.iter() {
@@ -150,9 +150,9 @@ pub(crate) fn both_are_terminals() -> bool {
 
 /// Where log lines go: to stderr, one write an event.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Log;
+pub(crate) struct LogWriter;
 
-impl Write for Log {
+impl Write for LogWriter {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         let text = harmless(&String::from_utf8_lossy(event));
         stderr().write_all(masking::masked_for_all(&text).as_bytes())?;

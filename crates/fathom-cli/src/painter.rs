@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::line::{self, Line};
+use crate::line::{self, StyledLine};
 
 const HIDE_CURSOR: &str = "\u{1b}[?25l";
 pub(crate) const SHOW_CURSOR: &str = "\u{1b}[?25h";
@@ -17,7 +17,7 @@ pub(crate) enum Colour {
 }
 
 /// Draws lines and takes them away again. The cursor is hidden meanwhile and comes back when it is dropped.
-pub(crate) struct Painter<W: Write> {
+pub(crate) struct LiveArea<W: Write> {
     out: W,
     colour: Colour,
     /// Columns of each line that stands there, for how many rows it takes in a terminal that became narrower.
@@ -25,7 +25,7 @@ pub(crate) struct Painter<W: Write> {
     is_cursor_hidden: bool,
 }
 
-impl<W: Write> Painter<W> {
+impl<W: Write> LiveArea<W> {
     pub(crate) const fn new(out: W, colour: Colour) -> Self {
         Self {
             out,
@@ -36,7 +36,7 @@ impl<W: Write> Painter<W> {
     }
 
     /// Draws `lines` over what was drawn before, in a terminal that is now `width` columns wide.
-    pub(crate) fn draw(&mut self, lines: &[Line], width: usize) {
+    pub(crate) fn draw(&mut self, lines: &[StyledLine], width: usize) {
         let lines = line::masked(lines);
         let mut frame = self.back_to_start(width);
         if !self.is_cursor_hidden {
@@ -49,12 +49,12 @@ impl<W: Write> Painter<W> {
             frame.push_str("\r\n");
         }
         frame.push_str(CLEAR_BELOW);
-        self.drawn = lines.iter().map(Line::columns).collect();
+        self.drawn = lines.iter().map(StyledLine::columns).collect();
         self.write(&frame);
     }
 
     /// Prints `lines` for good, above what is drawn next.
-    pub(crate) fn print(&mut self, lines: &[Line], width: usize) {
+    pub(crate) fn print(&mut self, lines: &[StyledLine], width: usize) {
         let lines = line::masked(lines);
         let mut text = self.back_to_start(width);
         text.push_str(CLEAR_BELOW);
@@ -94,7 +94,7 @@ impl<W: Write> Painter<W> {
         }
     }
 
-    fn coloured(&self, line: &Line) -> String {
+    fn coloured(&self, line: &StyledLine) -> String {
         match self.colour {
             Colour::Yes => line.styled(),
             Colour::No => line.plain(),
@@ -110,7 +110,7 @@ impl<W: Write> Painter<W> {
     }
 }
 
-impl<W: Write> Drop for Painter<W> {
+impl<W: Write> Drop for LiveArea<W> {
     fn drop(&mut self) {
         if self.is_cursor_hidden {
             self.is_cursor_hidden = false;

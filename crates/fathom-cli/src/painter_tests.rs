@@ -1,9 +1,9 @@
 use super::*;
-use crate::line::Tone;
+use crate::line::LineStyle;
 
-fn drawn(draw: impl FnOnce(&mut Painter<&mut Vec<u8>>)) -> String {
+fn drawn(draw: impl FnOnce(&mut LiveArea<&mut Vec<u8>>)) -> String {
     let mut out = Vec::new();
-    draw(&mut Painter::new(&mut out, Colour::No));
+    draw(&mut LiveArea::new(&mut out, Colour::No));
     String::from_utf8(out).unwrap().replace('\u{1b}', "^")
 }
 
@@ -54,9 +54,9 @@ fn the_cursor_comes_back_whatever_happens() {
 
 #[test]
 fn colour_is_written_only_where_it_is_wanted() {
-    let line = [Line::new().with(Tone::Good, "ok")];
+    let line = [StyledLine::new().with(LineStyle::Good, "ok")];
     let mut out = Vec::new();
-    Painter::new(&mut out, Colour::Yes).draw(&line, 80);
+    LiveArea::new(&mut out, Colour::Yes).draw(&line, 80);
     assert!(String::from_utf8(out).unwrap().contains("\u{1b}[32mok"));
     assert!(!drawn(|painter| painter.draw(&line, 80)).contains("32m"));
 }

@@ -2,22 +2,22 @@
 
 use std::io::Stderr;
 
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::output;
-use crate::painter::Painter;
-use crate::settings::Loudness;
+use crate::painter::LiveArea;
+use crate::settings::Verbosity;
 
 /// A line on a terminal; nothing where there is none.
-pub(crate) struct Passing {
-    painter: Option<Painter<Stderr>>,
+pub(crate) struct StatusLine {
+    painter: Option<LiveArea<Stderr>>,
 }
 
-impl Passing {
-    pub(crate) fn new(loudness: Loudness) -> Self {
+impl StatusLine {
+    pub(crate) fn new(loudness: Verbosity) -> Self {
         Self {
             painter: match loudness {
-                Loudness::Quiet => None,
-                Loudness::Usual | Loudness::Verbose => output::painter(),
+                Verbosity::Quiet => None,
+                Verbosity::Usual | Verbosity::Verbose => output::painter(),
             },
         }
     }
@@ -25,7 +25,7 @@ impl Passing {
     pub(crate) fn show(&mut self, said: &str) {
         let width = output::stderr_size().map_or(80, |(width, _)| width);
         if let Some(painter) = &mut self.painter {
-            painter.draw(&[Line::new().with(Tone::Faint, said)], width);
+            painter.draw(&[StyledLine::new().with(LineStyle::Faint, said)], width);
         }
     }
 

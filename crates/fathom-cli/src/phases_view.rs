@@ -1,9 +1,9 @@
 //! How a question was thought through: the phases, the commands, and what was said to those who run this.
 
-use fathom_core::programs::phases::{CommandNote, CommandStatus, Outcome, Report};
-use fathom_host::story::Story;
+use fathom_core::programs::phases::{CommandNote, CommandStatus, PhaseOutcome, PhasesReport};
+use fathom_host::story::RunView;
 
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::plain_text::{columns, one_line, safe};
 use crate::result_json::phases_report;
 
@@ -11,14 +11,14 @@ use crate::result_json::phases_report;
 const FEEDBACK: &str = "emit_feedback";
 
 /// What the phase loop of a run did; nothing for any other run.
-pub(crate) fn lines(story: &Story, width: usize) -> Vec<Line> {
+pub(crate) fn lines(story: &RunView, width: usize) -> Vec<StyledLine> {
     let Some(report) = story.root().and_then(phases_report) else {
         return Vec::new();
     };
     if report.phases.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![Line::new()];
+    let mut lines = vec![StyledLine::new()];
     lines.extend(path(&report, width));
     lines.extend(
         report
@@ -29,30 +29,30 @@ pub(crate) fn lines(story: &Story, width: usize) -> Vec<Line> {
     if !report.symbols.is_empty() {
         let ids = safe(&report.symbols.join(" "));
         lines.push(
-            Line::new()
-                .with(Tone::Faint, "symbols ")
-                .with(Tone::Plain, ids)
+            StyledLine::new()
+                .with(LineStyle::Faint, "symbols ")
+                .with(LineStyle::Plain, ids)
                 .clipped(width),
         );
     }
     lines.extend(feedback(&report).map(|said| {
-        Line::new()
-            .with(Tone::Faint, "feedback ")
-            .with(Tone::Odd, said)
+        StyledLine::new()
+            .with(LineStyle::Faint, "feedback ")
+            .with(LineStyle::Odd, said)
             .clipped(width)
     }));
     let warnings = report.warnings.iter();
     lines.extend(warnings.map(|warning| {
-        Line::new()
-            .with(Tone::Faint, "warning ")
-            .with(Tone::Odd, one_line(warning))
+        StyledLine::new()
+            .with(LineStyle::Faint, "warning ")
+            .with(LineStyle::Odd, one_line(warning))
             .clipped(width)
     }));
     lines
 }
 
 /// What a run said to those who run it.
-pub(crate) fn feedback(report: &Report) -> impl Iterator<Item = String> {
+pub(crate) fn feedback(report: &PhasesReport) -> impl Iterator<Item = String> {
     let said = report
         .commands
         .iter()
@@ -66,26 +66,26 @@ pub(crate) fn feedback(report: &Report) -> impl Iterator<Item = String> {
 }
 
 /// The phases one after the other, on as many lines as they take.
-fn path(report: &Report, width: usize) -> Vec<Line> {
+fn path(report: &PhasesReport, width: usize) -> Vec<StyledLine> {
     const HEAD: &str = "phases  ";
     let mut lines = Vec::new();
-    let mut line = Line::new().with(Tone::Faint, HEAD);
+    let mut line = StyledLine::new().with(LineStyle::Faint, HEAD);
     let mut used = HEAD.len();
     for (at, phase) in report.phases.iter().enumerate() {
         let (tone, mark) = match phase.outcome {
-            Outcome::Ok => (Tone::Plain, ""),
-            Outcome::Unreadable => (Tone::Bad, " (unreadable)"),
-            Outcome::Failed => (Tone::Bad, " (failed)"),
+            PhaseOutcome::Ok => (LineStyle::Plain, ""),
+            PhaseOutcome::Unreadable => (LineStyle::Bad, " (unreadable)"),
+            PhaseOutcome::Failed => (LineStyle::Bad, " (failed)"),
         };
         let name = format!("{}{mark}", safe(&phase.id));
         let arrow = if at > 0 { " → " } else { "" };
         let more = columns(arrow) + columns(&name);
         if at > 0 && used + more > width {
-            let begun = Line::new().with(Tone::Faint, " ".repeat(HEAD.len()));
+            let begun = StyledLine::new().with(LineStyle::Faint, " ".repeat(HEAD.len()));
             lines.push(std::mem::replace(&mut line, begun));
             used = HEAD.len();
         }
-        line.push(Tone::Faint, arrow);
+        line.push(LineStyle::Faint, arrow);
         line.push(tone, name);
         used += more;
     }
@@ -93,14 +93,14 @@ fn path(report: &Report, width: usize) -> Vec<Line> {
     lines.into_iter().map(|line| line.clipped(width)).collect()
 }
 
-fn command(note: &CommandNote) -> Line {
+fn command(note: &CommandNote) -> StyledLine {
     let tone = if note.status == CommandStatus::Ok {
-        Tone::Good
+        LineStyle::Good
     } else {
-        Tone::Odd
+        LineStyle::Odd
     };
-    Line::new()
-        .with(Tone::Faint, "command ")
+    StyledLine::new()
+        .with(LineStyle::Faint, "command ")
         .with(tone, one_line(&note.action))
-        .with(Tone::Plain, format!("  {}", one_line(&note.result)))
+        .with(LineStyle::Plain, format!("  {}", one_line(&note.result)))
 }

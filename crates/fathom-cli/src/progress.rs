@@ -5,70 +5,70 @@ use std::io::Stderr;
 use fathom_core::id::RunId;
 use fathom_core::outcome::NextAction;
 use fathom_core::unit::Timestamp;
-use fathom_host::story::Story;
+use fathom_host::story::RunView;
 
 use crate::budget;
-use crate::changes::Changes;
-use crate::council::{self, Detail};
+use crate::changes::ChangePrinter;
+use crate::council::{self, SeatDetail};
 use crate::embedded;
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::model_choice::shown;
 use crate::output;
-use crate::painter::Painter;
+use crate::painter::LiveArea;
 use crate::phases_view;
 use crate::plain_text::{clip, one_line};
-use crate::settings::Loudness;
+use crate::settings::Verbosity;
 use crate::stages_json;
-use crate::tree::{self, COLUMNS_MIN, EPISODES_SHOWN_MAX, Moment, View};
+use crate::tree::{self, COLUMNS_MIN, EPISODES_SHOWN_MAX, TreeTime, TreeView};
 
 /// Rows of a frame that are no episodes: question, budget, what was left out, and the cursor's.
 const OTHER_ROWS: usize = 5;
 
 /// A run to be shown.
-pub(crate) struct Shown<'a> {
+pub(crate) struct ShownState<'a> {
     pub(crate) run: RunId,
     /// Its id, as short as it can be.
     pub(crate) short: &'a str,
-    pub(crate) story: &'a Story,
+    pub(crate) story: &'a RunView,
 }
 
 /// Where progress goes.
-pub(crate) enum Progress {
+pub(crate) enum ProgressView {
     /// Nowhere.
     Silent,
     /// To a file or a pipe.
-    Plain(std::collections::BTreeMap<RunId, Changes>),
+    Plain(std::collections::BTreeMap<RunId, ChangePrinter>),
     /// To a terminal.
-    Live(Box<Live>),
+    Live(Box<LiveView>),
 }
 
 /// What is drawn in place.
-pub(crate) struct Live {
-    painter: Painter<Stderr>,
+pub(crate) struct LiveView {
+    painter: LiveArea<Stderr>,
     frame: usize,
 }
 
-impl Progress {
+impl ProgressView {
     /// The way that fits stderr and the user's wish.
-    pub(crate) fn new(loudness: Loudness) -> Self {
-        if loudness == Loudness::Quiet {
+    pub(crate) fn new(loudness: Verbosity) -> Self {
+        if loudness == Verbosity::Quiet {
             return Self::Silent;
         }
         match output::painter() {
-            Some(painter) => Self::Live(Box::new(Live { painter, frame: 0 })),
+            Some(painter) => Self::Live(Box::new(LiveView { painter, frame: 0 })),
             None => Self::Plain(std::collections::BTreeMap::new()),
         }
     }
 
     /// Shows how far the runs are.
-    pub(crate) fn update(&mut self, runs: &[Shown<'_>], now: Timestamp) {
+    pub(crate) fn update(&mut self, runs: &[ShownState<'_>], now: Timestamp) {
         match self {
             Self::Silent => {}
             Self::Plain(changes) => {
                 for shown in runs {
                     let changes = changes.entry(shown.run).or_default();
                     let lines = changes.since_last(shown.short, shown.story, now);
-                    let lines: Vec<Line> = lines.into_iter().map(Line::from).collect();
+                    let lines: Vec<StyledLine> = lines.into_iter().map(StyledLine::from).collect();
                     output::say(&lines);
                 }
             }
@@ -77,7 +77,7 @@ impl Progress {
     }
 
     /// Says something that stays.
-    pub(crate) fn note(&mut self, lines: &[Line]) {
+    pub(crate) fn note(&mut self, lines: &[StyledLine]) {
         match self {
             Self::Silent => {}
             Self::Plain(_) => output::say(lines),
@@ -89,7 +89,7 @@ impl Progress {
     }
 
     /// Puts the last picture in place of the moving one.
-    pub(crate) fn finish(&mut self, runs: &[Shown<'_>], now: Timestamp, detail: Detail) {
+    pub(crate) fn finish(&mut self, runs: &[ShownState<'_>], now: Timestamp, detail: SeatDetail) {
         match self {
             Self::Silent => {}
             Self::Plain(_) => self.update(runs, now),
@@ -107,11 +107,11 @@ fn size() -> (usize, usize) {
     output::stderr_size().unwrap_or((80, 24))
 }
 
-impl Live {
-    fn draw(&mut self, runs: &[Shown<'_>], now: Timestamp) {
+impl LiveView {
+    fn draw(&mut self, runs: &[ShownState<'_>], now: Timestamp) {
         let (width, height) = size();
         self.frame = self.frame.wrapping_add(1);
-        let moment = Moment::Live {
+        let moment = TreeTime::Live {
             now,
             frame: self.frame,
         };
@@ -121,11 +121,16 @@ impl Live {
 }
 
 /// One frame, never higher than the terminal: what scrolls off its top cannot be drawn again.
-fn frame(runs: &[Shown<'_>], width: usize, height: usize, moment: Moment) -> Vec<Line> {
+fn frame(
+    runs: &[ShownState<'_>],
+    width: usize,
+    height: usize,
+    moment: TreeTime,
+) -> Vec<StyledLine> {
     // The last column stays free: some terminals wrap as soon as it is written.
     let columns = width.max(COLUMNS_MIN + 1) - 1;
     let room = height.saturating_sub(OTHER_ROWS);
-    let view = View {
+    let view = TreeView {
         columns,
         episodes_max: EPISODES_SHOWN_MAX.min(room).max(1),
         moment,
@@ -142,24 +147,24 @@ fn frame(runs: &[Shown<'_>], width: usize, height: usize, moment: Moment) -> Vec
 }
 
 /// The last picture of a run.
-fn still(shown_run: &Shown<'_>, width: usize, detail: Detail) -> Vec<Line> {
+fn still(shown_run: &ShownState<'_>, width: usize, detail: SeatDetail) -> Vec<StyledLine> {
     let width = width.max(COLUMNS_MIN);
     let mut lines = picture(shown_run.story, width, EPISODES_SHOWN_MAX, detail);
     // The blocks were shown as they were said.
     lines.extend(stages_json::summary(shown_run.story, width));
-    lines.push(Line::new());
+    lines.push(StyledLine::new());
     lines.extend(asked_of_people(shown_run.story, width));
-    if let Some(used) = budget::of(shown_run.story, Moment::Rest) {
+    if let Some(used) = budget::of(shown_run.story, TreeTime::Rest) {
         lines.extend(budget::words(&used, width));
     }
     lines.extend(embedded::used(shown_run.story).map(|line| line.clipped(width)));
     let model = shown_run.story.root().map(|root| shown(root.model()));
     lines.push(
-        Line::new()
-            .with(Tone::Faint, "record  ")
-            .with(Tone::Plain, format!("fathom show {}", shown_run.short))
-            .with(Tone::Faint, "        model ")
-            .with(Tone::Plain, model.unwrap_or_default())
+        StyledLine::new()
+            .with(LineStyle::Faint, "record  ")
+            .with(LineStyle::Plain, format!("fathom show {}", shown_run.short))
+            .with(LineStyle::Faint, "        model ")
+            .with(LineStyle::Plain, model.unwrap_or_default())
             .clipped(width),
     );
     lines
@@ -167,15 +172,15 @@ fn still(shown_run: &Shown<'_>, width: usize, detail: Detail) -> Vec<Line> {
 
 /// A run at rest: what a council decided, or the episodes of any other run and of a council still at it.
 pub(crate) fn picture(
-    story: &Story,
+    story: &RunView,
     width: usize,
     episodes_max: usize,
-    detail: Detail,
-) -> Vec<Line> {
-    let view = View {
+    detail: SeatDetail,
+) -> Vec<StyledLine> {
+    let view = TreeView {
         columns: width,
         episodes_max,
-        moment: Moment::Rest,
+        moment: TreeTime::Rest,
     };
     let mut lines =
         council::lines(story, width, detail).unwrap_or_else(|| tree::lines(story, &view));
@@ -184,7 +189,7 @@ pub(crate) fn picture(
 }
 
 /// What the run's tickets ask of a person.
-pub(crate) fn asked_of_people(story: &Story, width: usize) -> Vec<Line> {
+pub(crate) fn asked_of_people(story: &RunView, width: usize) -> Vec<StyledLine> {
     const HEAD: &str = "review  ";
     let result = story.root().and_then(|root| root.result.as_ref());
     let actions = result.map(|result| result.next_actions.as_slice());
@@ -198,7 +203,9 @@ pub(crate) fn asked_of_people(story: &Story, width: usize) -> Vec<Line> {
     tickets
         .map(|asked| {
             let asked = clip(&one_line(asked), width.saturating_sub(HEAD.len()));
-            Line::new().with(Tone::Faint, HEAD).with(Tone::Odd, asked)
+            StyledLine::new()
+                .with(LineStyle::Faint, HEAD)
+                .with(LineStyle::Odd, asked)
         })
         .collect()
 }

@@ -1,24 +1,24 @@
 use super::*;
 use crate::stories_tests::{Teller, after, at_work, finished, result, run_id};
-use fathom_core::outcome::Status;
+use fathom_core::outcome::EpisodeStatus;
 use fathom_core::stop::StopReason;
 
-fn shown_run(story: &Story) -> Shown<'_> {
-    Shown {
+fn shown_run(story: &RunView) -> ShownState<'_> {
+    ShownState {
         run: run_id(),
         short: "0199c2f4",
         story,
     }
 }
 
-fn text(lines: &[Line]) -> String {
-    let lines: Vec<String> = lines.iter().map(Line::plain).collect();
+fn text(lines: &[StyledLine]) -> String {
+    let lines: Vec<String> = lines.iter().map(StyledLine::plain).collect();
     lines.join("\n")
 }
 
 #[test]
 fn x01_a_frame_at_eighty_columns() {
-    let moment = Moment::Live {
+    let moment = TreeTime::Live {
         now: after(3_200),
         frame: 3,
     };
@@ -34,7 +34,7 @@ fn a_frame_is_never_higher_than_the_terminal() {
     for child in 0..50 {
         teller.spawn(&format!("0.{child}"), "worker");
     }
-    let moment = Moment::Live {
+    let moment = TreeTime::Live {
         now: after(500),
         frame: 0,
     };
@@ -58,7 +58,7 @@ fn x01_the_last_picture_names_budget_record_and_model() {
     insta::assert_snapshot!(text(&still(
         &shown_run(&finished().story),
         80,
-        Detail::Short
+        SeatDetail::Short
     )));
 }
 
@@ -67,7 +67,16 @@ fn e07_the_last_picture_says_what_is_asked_of_a_person() {
     let mut teller = Teller::asked("why?");
     teller.end(
         900,
-        result(Status::NeedsReview, StopReason::ReviewFailed, None, 10),
+        result(
+            EpisodeStatus::NeedsReview,
+            StopReason::ReviewFailed,
+            None,
+            10,
+        ),
     );
-    insta::assert_snapshot!(text(&still(&shown_run(&teller.story), 60, Detail::Short)));
+    insta::assert_snapshot!(text(&still(
+        &shown_run(&teller.story),
+        60,
+        SeatDetail::Short
+    )));
 }

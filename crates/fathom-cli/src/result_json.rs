@@ -1,11 +1,11 @@
 //! The result object of the contract: the same keys for every program, always all of them.
 
 use fathom_core::id::RunId;
-use fathom_core::outcome::{BudgetUse, Decision, EpisodeResult, NextAction, Status};
+use fathom_core::outcome::{BudgetUse, Decision, EpisodeResult, EpisodeStatus, NextAction};
 use fathom_core::programs::{agency, direct, phases, rlm};
 use fathom_core::stop::StopReason;
-use fathom_core::text::{Text, Texts};
-use fathom_host::story::{Chapter, Story};
+use fathom_core::text::{Text, VisitTexts};
+use fathom_host::story::{EpisodeView, RunView};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -15,14 +15,14 @@ use crate::council::{self, CouncilJson};
 use crate::deeds_view::{self, EffectJson};
 use crate::figures;
 use crate::stages_json::{self, StagesJson};
-use crate::tree::Moment;
+use crate::tree::TreeTime;
 
 /// What a run came to.
 #[derive(Debug, Serialize)]
 pub(crate) struct ResultJson {
     run: RunId,
     program: String,
-    status: Status,
+    status: EpisodeStatus,
     stop_reason: String,
     /// What the stop reason says beyond its name, as the dimension that ran out.
     stop_detail: Option<Value>,
@@ -65,12 +65,12 @@ pub(crate) struct ResultJson {
 /// What an agency did.
 #[derive(Debug, Serialize)]
 struct AgencyJson {
-    stages: Vec<agency::Stage>,
+    stages: Vec<agency::StageReport>,
     effects: Vec<EffectJson>,
 }
 
 /// What the root of an `agency` left beside its answer.
-fn agency_json(story: &Story, root: &Chapter) -> Option<AgencyJson> {
+fn agency_json(story: &RunView, root: &EpisodeView) -> Option<AgencyJson> {
     if root.started.program.name != agency::NAME {
         return None;
     }
@@ -78,8 +78,8 @@ fn agency_json(story: &Story, root: &Chapter) -> Option<AgencyJson> {
         .result
         .as_ref()
         .and_then(|result| result.report.as_ref());
-    let report =
-        report.and_then(|report| serde_json::from_str::<agency::Report>(report.as_str()).ok());
+    let report = report
+        .and_then(|report| serde_json::from_str::<agency::AgencyReport>(report.as_str()).ok());
     Some(AgencyJson {
         stages: report.map(|report| report.stages).unwrap_or_default(),
         effects: deeds_view::json(story),
@@ -88,7 +88,7 @@ fn agency_json(story: &Story, root: &Chapter) -> Option<AgencyJson> {
 
 /// Which keys a result has beside the common ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keys {
+pub(crate) enum ResultShape {
     /// Those of its program.
     OfProgram,
     /// Those of `rlm`, also where a plain call did.
@@ -103,10 +103,10 @@ impl ResultJson {
     }
 
     /// The same result with these keys.
-    pub(crate) fn with(mut self, keys: Keys) -> Self {
-        if keys == Keys::Rlm {
+    pub(crate) fn with(mut self, keys: ResultShape) -> Self {
+        if keys == ResultShape::Rlm {
             let plain = RlmJson {
-                is_json: self.has_schema && self.status == Status::Ok,
+                is_json: self.has_schema && self.status == EpisodeStatus::Ok,
                 ..RlmJson::default()
             };
             self.rlm.get_or_insert(plain);
@@ -130,8 +130,8 @@ struct RlmJson {
     is_json: bool,
 }
 
-impl From<rlm::Report> for RlmJson {
-    fn from(report: rlm::Report) -> Self {
+impl From<rlm::RlmReport> for RlmJson {
+    fn from(report: rlm::RlmReport) -> Self {
         Self {
             iterations: report.iterations,
             subcalls: report.subcalls,
@@ -144,14 +144,14 @@ impl From<rlm::Report> for RlmJson {
     }
 }
 
-fn has_schema(root: &Chapter) -> bool {
+fn has_schema(root: &EpisodeView) -> bool {
     let program = &root.started.program;
-    let params = || program.read_or_usual::<direct::Params>();
+    let params = || program.read_or_usual::<direct::DirectConfig>();
     program.name == direct::NAME && params().is_ok_and(|params| params.schema.is_some())
 }
 
 /// What the root of an `rlm` run left beside its answer.
-fn rlm_json(root: &Chapter) -> Option<RlmJson> {
+fn rlm_json(root: &EpisodeView) -> Option<RlmJson> {
     if root.started.program.name != rlm::NAME {
         return None;
     }
@@ -160,7 +160,7 @@ fn rlm_json(root: &Chapter) -> Option<RlmJson> {
         .as_ref()
         .and_then(|result| result.report.as_ref());
     let report =
-        report.and_then(|report| serde_json::from_str::<rlm::Report>(report.as_str()).ok());
+        report.and_then(|report| serde_json::from_str::<rlm::RlmReport>(report.as_str()).ok());
     Some(report.map(RlmJson::from).unwrap_or_default())
 }
 
@@ -171,11 +171,11 @@ struct PhasesJson {
     phases: Vec<phases::PhaseNote>,
     commands: Vec<phases::CommandNote>,
     symbols: Vec<String>,
-    intermediate_responses: Vec<phases::Intermediate>,
+    intermediate_responses: Vec<phases::PhaseAnswer>,
 }
 
-impl From<phases::Report> for PhasesJson {
-    fn from(report: phases::Report) -> Self {
+impl From<phases::PhasesReport> for PhasesJson {
+    fn from(report: phases::PhasesReport) -> Self {
         Self {
             reply: report.reply,
             phases: report.phases,
@@ -187,7 +187,7 @@ impl From<phases::Report> for PhasesJson {
 }
 
 /// What the root of a `phases` run left beside its answer.
-pub(crate) fn phases_report(root: &Chapter) -> Option<phases::Report> {
+pub(crate) fn phases_report(root: &EpisodeView) -> Option<phases::PhasesReport> {
     if root.started.program.name != phases::NAME {
         return None;
     }
@@ -202,18 +202,18 @@ pub(crate) fn phases_report(root: &Chapter) -> Option<phases::Report> {
 /// What a run might use and used.
 #[derive(Debug, Serialize)]
 pub(crate) struct BudgetJson {
-    tokens: Figures<u64>,
-    calls: Figures<u64>,
-    tools: Figures<u64>,
+    tokens: BudgetFigures<u64>,
+    calls: BudgetFigures<u64>,
+    tools: BudgetFigures<u64>,
     /// In milliseconds.
-    time: Figures<u64>,
+    time: BudgetFigures<u64>,
     /// In dollars.
-    cost: Figures<f64>,
-    episodes: Figures<u64>,
+    cost: BudgetFigures<f64>,
+    episodes: BudgetFigures<u64>,
 }
 
 #[derive(Debug, Serialize)]
-struct Figures<T> {
+struct BudgetFigures<T> {
     limit: T,
     spent: T,
 }
@@ -226,13 +226,13 @@ impl From<&BudgetUse> for BudgetJson {
             time_limit,
             time_spent,
         } = used;
-        let figures = |limit, spent| Figures { limit, spent };
+        let figures = |limit, spent| BudgetFigures { limit, spent };
         Self {
             tokens: figures(limit.tokens, spent.tokens),
             calls: figures(limit.calls, spent.calls),
             tools: figures(limit.tools, spent.tools),
             time: figures(time_limit.0, time_spent.0),
-            cost: Figures {
+            cost: BudgetFigures {
                 limit: figures::dollars(limit.money),
                 spent: figures::dollars(spent.money),
             },
@@ -245,10 +245,10 @@ impl From<&BudgetUse> for BudgetJson {
 const SUSPENDED: &str = "awaiting_approval";
 
 /// The result of a run: of a finished one what it left, of a suspended one what is known so far.
-pub(crate) fn of(run: RunId, story: &Story, mut warnings: Vec<String>) -> Option<ResultJson> {
+pub(crate) fn of(run: RunId, story: &RunView, mut warnings: Vec<String>) -> Option<ResultJson> {
     let root = story.root()?;
     warnings.extend(noticed(story));
-    let used = budget::of(story, Moment::Rest)?;
+    let used = budget::of(story, TreeTime::Rest)?;
     let result = root.result.as_ref().map(opened);
     let (stop_reason, stop_detail) = match &result {
         Some(result) => stop(&result.stop_reason),
@@ -258,7 +258,7 @@ pub(crate) fn of(run: RunId, story: &Story, mut warnings: Vec<String>) -> Option
     Some(ResultJson {
         run,
         program: root.started.program.name.clone(),
-        status: known.map_or(Status::NeedsReview, |result| result.status),
+        status: known.map_or(EpisodeStatus::NeedsReview, |result| result.status),
         stop_reason,
         stop_detail,
         summary: known.map_or_else(String::new, summary),
@@ -320,7 +320,7 @@ pub(crate) fn stop(reason: &StopReason) -> (String, Option<Value>) {
 }
 
 /// What a reader of the result should know beside it.
-fn noticed(story: &Story) -> Vec<String> {
+fn noticed(story: &RunView) -> Vec<String> {
     let overruns: u32 = story
         .chapters
         .values()

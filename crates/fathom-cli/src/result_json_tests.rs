@@ -1,7 +1,7 @@
 use super::*;
 use crate::stories_tests::{Teller, finished, result, run_id};
 use fathom_core::amounts::Dimension;
-use fathom_core::event::Departure;
+use fathom_core::event::ReleaseReason;
 use fathom_core::id::Digest;
 
 #[test]
@@ -13,7 +13,7 @@ fn e08_the_result_of_a_finished_run() {
 #[test]
 fn e05_a_suspended_run_has_all_keys_too() {
     let mut teller = Teller::asked("may I?");
-    teller.release(200, Departure::AwaitingApproval);
+    teller.release(200, ReleaseReason::AwaitingApproval);
     let json = serde_json::to_value(of(run_id(), &teller.story, vec![])).unwrap();
     assert_eq!(json["status"], "needs_review");
     assert_eq!(json["stop_reason"], "awaiting_approval");
@@ -53,7 +53,7 @@ fn e05_a_stop_reason_is_a_word_and_what_it_says_beyond() {
 
 #[test]
 fn sealed_texts_are_written_as_texts() {
-    let mut sealed = result(Status::Ok, StopReason::Success, Some("yes"), 1);
+    let mut sealed = result(EpisodeStatus::Ok, StopReason::Success, Some("yes"), 1);
     sealed.each_text(&mut |text| text.seal(Digest([7; 32])));
     let mut teller = Teller::asked("?");
     teller.end(500, sealed);

@@ -8,25 +8,27 @@ use fathom_core::amounts::Budget;
 use fathom_core::contract::{Contract, RecursionPolicy, cap};
 use fathom_core::programs::direct;
 use fathom_host::HostError;
-use fathom_host::channels::DiscordAt;
+use fathom_host::channels::DiscordTarget;
 use fathom_host::charter::Charter;
-use fathom_host::config::{self, BudgetPart, CONCURRENCY, CONCURRENCY_MAX, Config, SymbolsPlace};
-use fathom_host::identity::Trust;
-use fathom_host::local::Embedded;
-use fathom_host::people::Roster;
+use fathom_host::config::{
+    self, CONCURRENCY, CONCURRENCY_MAX, HostConfig, PartialBudget, SymbolStoreConfig,
+};
+use fathom_host::identity::TrustConfig;
+use fathom_host::local::EmbeddedModels;
+use fathom_host::people::ApproverRoster;
 use fathom_models::count_o200k;
-use fathom_sandbox::{Choice, Sandbox, WorkerCommand};
+use fathom_sandbox::{InterpreterChoice, Sandbox, WorkerCommand};
 
-use crate::environment::{self, Variables, is_on, switch};
+use crate::environment::{self, EnvVars, is_on, switch};
 use crate::error::CliError;
-use crate::model_choice::{ModelChoice, Said};
-use crate::typed::Flags;
+use crate::model_choice::{ModelArg, ModelArgs};
+use crate::typed::GlobalFlags;
 
 const CONFIG_FILE: &str = "fathom.toml";
 
 /// What goes to stdout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum OutputFormat {
     /// Text for people.
     Human,
     /// One JSON object.
@@ -35,7 +37,7 @@ pub(crate) enum Form {
 
 /// How much goes to stderr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Loudness {
+pub(crate) enum Verbosity {
     /// Errors.
     Quiet,
     /// How the run gets on.
@@ -46,7 +48,7 @@ pub(crate) enum Loudness {
 
 /// What happens to other unfinished runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Others {
+pub(crate) enum OtherRuns {
     /// They are resumed.
     Resumed,
     /// Nothing.
@@ -58,45 +60,45 @@ pub(crate) const WORKER: &str = "sandbox-worker";
 
 /// What the command is to go by.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
+pub(crate) struct RunSettings {
     pub(crate) home: PathBuf,
     pub(crate) heads: Option<PathBuf>,
     pub(crate) config_file: Option<PathBuf>,
-    pub(crate) form: Form,
-    pub(crate) loudness: Loudness,
-    pub(crate) others: Others,
+    pub(crate) form: OutputFormat,
+    pub(crate) loudness: Verbosity,
+    pub(crate) others: OtherRuns,
     pub(crate) budget: Budget,
     pub(crate) recursion: RecursionPolicy,
     /// The depth that was asked for, in the program's own counting, and by what.
     depth: Option<(&'static str, u64)>,
     pub(crate) concurrency: u32,
     /// What runs code that a model wrote.
-    pub(crate) interpreter: Choice,
-    pub(crate) direct: direct::Params,
-    pub(crate) model: ModelChoice,
+    pub(crate) interpreter: InterpreterChoice,
+    pub(crate) direct: direct::DirectConfig,
+    pub(crate) model: ModelArgs,
     /// The charter as it was named, and the folder from which a path is meant.
-    pub(crate) charter: Said,
+    pub(crate) charter: ModelArg,
     /// Where weights lie; unknown where the user has neither a cache nor a home.
     pub(crate) models_folder: Option<PathBuf>,
     /// The model hub, when it is not the usual one.
     pub(crate) hub_url: Option<String>,
     /// Where the symbols are.
-    pub(crate) symbols: SymbolsPlace,
+    pub(crate) symbols: SymbolStoreConfig,
     /// Who may decide what.
-    pub(crate) people: Option<Roster>,
+    pub(crate) people: Option<ApproverRoster>,
     /// The channel on Discord.
-    pub(crate) discord: Option<DiscordAt>,
+    pub(crate) discord: Option<DiscordTarget>,
     /// File of rules for what is masked.
     pub(crate) redaction_rules: Option<PathBuf>,
     /// Whose signature of an identity counts.
-    pub(crate) identity: Box<Trust>,
+    pub(crate) identity: Box<TrustConfig>,
 }
 
-impl Settings {
+impl RunSettings {
     /// What runs in this process, with the folder of weights.
-    pub(crate) fn embedded(&self) -> Embedded {
+    pub(crate) fn embedded(&self) -> EmbeddedModels {
         let own = self.home.join("models");
-        Embedded::new(self.models_folder.clone().unwrap_or(own))
+        EmbeddedModels::new(self.models_folder.clone().unwrap_or(own))
     }
 
     /// Where code that a model wrote runs. The interpreter that needs no Python is this very program.
@@ -105,10 +107,10 @@ impl Settings {
             program,
             arguments: vec![WORKER.into()],
         });
-        let mut options = fathom_sandbox::Options {
+        let mut options = fathom_sandbox::SandboxOptions {
             interpreter: self.interpreter,
             worker,
-            ..fathom_sandbox::Options::default()
+            ..fathom_sandbox::SandboxOptions::default()
         };
         // The usual places come first: what else is on the path may be a script that only starts a Python.
         options.search.extend(environment::search_path());
@@ -117,7 +119,7 @@ impl Settings {
 
     /// The charter of a run. Commands that need none are not disturbed by a broken one.
     pub(crate) fn charter(&self) -> Result<Charter, CliError> {
-        let Said { value, folder } = &self.charter;
+        let ModelArg { value, folder } = &self.charter;
         let charter = Charter::find(value, folder, &self.home, &count_o200k);
         Ok(charter.map_err(HostError::from)?)
     }
@@ -139,12 +141,12 @@ impl Settings {
     /// Reads the configuration file and puts everything together. Paths are taken from `folder`; `charter` is the one for
     /// which none is named.
     pub(crate) fn read(
-        flags: Flags,
-        variables: &Variables,
+        flags: GlobalFlags,
+        variables: &EnvVars,
         folder: &Path,
         charter: &'static str,
     ) -> Result<Self, CliError> {
-        let sources = Sources {
+        let sources = SettingSources {
             flags,
             variables,
             usual_charter: charter,
@@ -165,13 +167,13 @@ pub(crate) fn wants_json(
         || look_up("FATHOM_JSON").is_some_and(|value| value.to_str().is_some_and(is_on))
 }
 
-struct Sources<'a> {
-    flags: Flags,
-    variables: &'a Variables,
+struct SettingSources<'a> {
+    flags: GlobalFlags,
+    variables: &'a EnvVars,
     usual_charter: &'static str,
 }
 
-impl Sources<'_> {
+impl SettingSources<'_> {
     /// The home as flag or variable say it.
     fn home(&self, folder: &Path) -> Option<PathBuf> {
         let said = self.flags.home.clone();
@@ -208,12 +210,12 @@ impl Sources<'_> {
         &self,
         folder: &Path,
         home: Option<&Path>,
-    ) -> Result<(Config, Option<PathBuf>), CliError> {
+    ) -> Result<(HostConfig, Option<PathBuf>), CliError> {
         let said = self.flags.config.clone();
         let said = said.or_else(|| self.variables.get("FATHOM_CONFIG").map(PathBuf::from));
         if let Some(file) = said {
             let file = folder.join(file);
-            return Ok((Config::read(&file)?, Some(file)));
+            return Ok((HostConfig::read(&file)?, Some(file)));
         }
         let home = home
             .map(Path::to_owned)
@@ -222,13 +224,13 @@ impl Sources<'_> {
         let at_home = home.map(|home| home.join(CONFIG_FILE));
         let at_home = at_home.filter(|file| *file != here && is_there(file));
         if !is_there(&here) {
-            let config = at_home.as_deref().map(Config::read).transpose()?;
+            let config = at_home.as_deref().map(HostConfig::read).transpose()?;
             return Ok((config.unwrap_or_default(), at_home));
         }
-        let mut config = Config::read(&here)?;
+        let mut config = HostConfig::read(&here)?;
         if let Some(file) = at_home {
             let beside = file.parent().unwrap_or(folder);
-            config.keep_authority_of(Config::read(&file)?, beside);
+            config.keep_authority_of(HostConfig::read(&file)?, beside);
         }
         Ok((config, Some(here)))
     }
@@ -237,9 +239,9 @@ impl Sources<'_> {
         self,
         folder: &Path,
         home: Option<PathBuf>,
-        config: Config,
+        config: HostConfig,
         config_file: Option<PathBuf>,
-    ) -> Result<Settings, CliError> {
+    ) -> Result<RunSettings, CliError> {
         // A path in a file is meant from where the file lies.
         let beside = config_file.as_deref().and_then(Path::parent);
         let beside = beside.unwrap_or(folder).to_owned();
@@ -251,7 +253,7 @@ impl Sources<'_> {
         let said = self.charter(folder, &beside, &config);
         // A broken charter is told by the command that needs it.
         let charter = Charter::find(&said.value, &said.folder, &home, &count_o200k).ok();
-        Ok(Settings {
+        Ok(RunSettings {
             home,
             heads: config.heads.as_ref().map(|heads| beside.join(heads)),
             form: self.form(&config)?,
@@ -288,27 +290,31 @@ impl Sources<'_> {
         })
     }
 
-    fn charter(&self, folder: &Path, beside: &Path, config: &Config) -> Said {
+    fn charter(&self, folder: &Path, beside: &Path, config: &HostConfig) -> ModelArg {
         let typed = self.flags.charter.as_deref();
         let typed = typed.or_else(|| self.variables.get("FATHOM_CHARTER"));
         match (typed, &config.charter) {
-            (None, Some(filed)) => Said {
+            (None, Some(filed)) => ModelArg {
                 value: filed.clone(),
                 folder: beside.to_owned(),
             },
-            (typed, _) => Said {
+            (typed, _) => ModelArg {
                 value: typed.unwrap_or(self.usual_charter).to_owned(),
                 folder: folder.to_owned(),
             },
         }
     }
 
-    fn form(&self, config: &Config) -> Result<Form, CliError> {
+    fn form(&self, config: &HostConfig) -> Result<OutputFormat, CliError> {
         let json = self.flags.json || switch("FATHOM_JSON", self.variables)? || config.json;
-        Ok(if json { Form::Json } else { Form::Human })
+        Ok(if json {
+            OutputFormat::Json
+        } else {
+            OutputFormat::Human
+        })
     }
 
-    fn loudness(&self, config: &Config) -> Result<Loudness, CliError> {
+    fn loudness(&self, config: &HostConfig) -> Result<Verbosity, CliError> {
         if self.flags.quiet && self.flags.verbose > 0 {
             return Err(CliError::Arguments {
                 message: "`--quiet` cannot be used with `-v`".to_owned(),
@@ -317,30 +323,34 @@ impl Sources<'_> {
         }
         // A flag of either kind beats both variables.
         Ok(if self.flags.quiet {
-            Loudness::Quiet
+            Verbosity::Quiet
         } else if self.flags.verbose > 0 {
-            Loudness::Verbose
+            Verbosity::Verbose
         } else if switch("FATHOM_QUIET", self.variables)? {
-            Loudness::Quiet
+            Verbosity::Quiet
         } else if switch("FATHOM_VERBOSE", self.variables)? {
-            Loudness::Verbose
+            Verbosity::Verbose
         } else if config.quiet {
-            Loudness::Quiet
+            Verbosity::Quiet
         } else {
-            Loudness::Usual
+            Verbosity::Usual
         })
     }
 
-    fn others(&self, config: &Config) -> Result<Others, CliError> {
+    fn others(&self, config: &HostConfig) -> Result<OtherRuns, CliError> {
         let is_said = switch("FATHOM_NO_RESUME", self.variables)?;
         if is_said || self.flags.no_resume || config.no_resume {
-            return Ok(Others::LeftAlone);
+            return Ok(OtherRuns::LeftAlone);
         }
-        Ok(Others::Resumed)
+        Ok(OtherRuns::Resumed)
     }
 
     /// The budget, dimension by dimension: flag over variable over file over charter over the usual.
-    fn budget(&self, charter: Option<BudgetPart>, file: BudgetPart) -> Result<Budget, CliError> {
+    fn budget(
+        &self,
+        charter: Option<PartialBudget>,
+        file: PartialBudget,
+    ) -> Result<Budget, CliError> {
         let mut budget = file.over(charter.unwrap_or_default().over(config::BUDGET));
         let said = [
             ("FATHOM_BUDGET", self.variables.get("FATHOM_BUDGET")),
@@ -356,7 +366,7 @@ impl Sources<'_> {
 
     fn recursion(&self, file: Option<RecursionPolicy>) -> Result<RecursionPolicy, CliError> {
         let mut policy = file.unwrap_or_else(config::default_policy);
-        let Flags {
+        let GlobalFlags {
             max_depth,
             max_children,
             ..
@@ -371,18 +381,18 @@ impl Sources<'_> {
         Ok(policy)
     }
 
-    fn interpreter(&self) -> Result<Choice, CliError> {
+    fn interpreter(&self) -> Result<InterpreterChoice, CliError> {
         let (what, said) = match &self.flags.interpreter {
             Some(typed) => ("--interpreter", typed.as_str()),
             None => match self.variables.get("FATHOM_INTERPRETER") {
                 Some(said) => ("FATHOM_INTERPRETER", said),
-                None => return Ok(Choice::Auto),
+                None => return Ok(InterpreterChoice::Auto),
             },
         };
         match said {
-            "auto" => Ok(Choice::Auto),
-            "cpython" => Ok(Choice::CPython),
-            "monty" => Ok(Choice::Monty),
+            "auto" => Ok(InterpreterChoice::Auto),
+            "cpython" => Ok(InterpreterChoice::CPython),
+            "monty" => Ok(InterpreterChoice::Monty),
             other => Err(CliError::BadValue {
                 what: what.to_owned(),
                 value: other.to_owned(),
@@ -430,23 +440,23 @@ impl Sources<'_> {
         }
     }
 
-    fn model(self, folder: &Path, beside: &Path, config: Config) -> ModelChoice {
+    fn model(self, folder: &Path, beside: &Path, config: HostConfig) -> ModelArgs {
         let said = |flag: Option<String>, variable: &str, file: Option<String>| {
             let typed = flag.or_else(|| self.variables.get(variable).map(str::to_owned));
-            let typed = typed.map(|value| Said {
+            let typed = typed.map(|value| ModelArg {
                 value,
                 folder: folder.to_owned(),
             });
             typed.or_else(|| {
-                file.map(|value| Said {
+                file.map(|value| ModelArg {
                     value,
                     folder: beside.to_owned(),
                 })
             })
         };
-        let value = |said: Option<Said>| said.map(|said| said.value);
+        let value = |said: Option<ModelArg>| said.map(|said| said.value);
         let flags = self.flags;
-        ModelChoice {
+        ModelArgs {
             main: said(flags.model, "FATHOM_MODEL", config.model),
             sub: said(flags.sub_model, "FATHOM_SUB_MODEL", config.sub_model),
             base_url: value(said(flags.base_url, "FATHOM_BASE_URL", config.base_url)),

@@ -32,7 +32,7 @@ impl Place {
         self
     }
 
-    fn settle(&self, arguments: &str) -> Result<Settings, CliError> {
+    fn settle(&self, arguments: &str) -> Result<RunSettings, CliError> {
         let arguments = format!("fathom {arguments} doctor");
         let typed = crate::typed::parse(arguments.split_whitespace()).unwrap();
         let look_up = |name: &str| {
@@ -43,9 +43,9 @@ impl Place {
                 .find(|(known, _)| *known == name);
             found.map(|(_, value)| OsString::from(value))
         };
-        let variables = Variables::read(look_up)?;
+        let variables = EnvVars::read(look_up)?;
         let charter = fathom_host::charter::DEFAULT;
-        Settings::read(typed.flags, &variables, self.folder.path(), charter)
+        RunSettings::read(typed.flags, &variables, self.folder.path(), charter)
     }
 
     fn error(&self, arguments: &str) -> String {
@@ -66,7 +66,7 @@ fn x01_a_flag_beats_a_variable_and_a_variable_beats_the_file() {
         .variable("FATHOM_BUDGET", "tokens=2,calls=2")
         .variable("FATHOM_MAX_DEPTH", "2")
         .variable("FATHOM_MAX_CHILDREN", "2");
-    let named = |settings: &Settings| settings.model.main.clone().unwrap().value;
+    let named = |settings: &RunSettings| settings.model.main.clone().unwrap().value;
 
     let settings = place.settle("").unwrap();
     assert_eq!(named(&settings), "openai/variable");

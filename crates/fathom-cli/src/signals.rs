@@ -3,11 +3,11 @@
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output;
 
 /// Waits for SIGINT and SIGTERM.
-pub(crate) struct Signals {
+pub(crate) struct InterruptSignals {
     interrupt: Signal,
     terminate: Signal,
     heard: u32,
@@ -15,14 +15,14 @@ pub(crate) struct Signals {
 
 /// What a signal means: the first is a wish, the second an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum Interrupt {
     /// Let go of what is under way.
     LetGo,
     /// Leave at once.
     Leave,
 }
 
-impl Signals {
+impl InterruptSignals {
     /// Begins to listen.
     pub(crate) fn listen() -> Result<Self, CliError> {
         Ok(Self {
@@ -33,16 +33,16 @@ impl Signals {
     }
 
     /// The next signal.
-    pub(crate) async fn next(&mut self) -> Heard {
+    pub(crate) async fn next(&mut self) -> Interrupt {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
         }
         self.heard += 1;
         if self.heard == 1 {
-            Heard::LetGo
+            Interrupt::LetGo
         } else {
-            Heard::Leave
+            Interrupt::Leave
         }
     }
 }
@@ -54,5 +54,5 @@ impl Signals {
 )]
 pub(crate) fn leave() -> ! {
     output::show_cursor();
-    std::process::exit(i32::from(Exit::Interrupted.code()))
+    std::process::exit(i32::from(ExitStatus::Interrupted.code()))
 }

@@ -1,15 +1,15 @@
 //! What a run of `stages` showed: its blocks, filtered, with the channels they go to.
 
-use fathom_core::delivery::{DeliveryNote, DeliveryState};
+use fathom_core::delivery::{ChannelDelivery, DeliveryState};
 use fathom_core::marker::Marker;
-use fathom_core::packet::Risk;
+use fathom_core::packet::PacketRisk;
 use fathom_core::programs::stages::{self, CommandNote, VoteNote};
-use fathom_host::spoken::SpokenBlock;
-use fathom_host::story::{Chapter, Story};
+use fathom_host::spoken::DeliveredBlock;
+use fathom_host::story::{EpisodeView, RunView};
 use serde::Serialize;
 
 use crate::figures::many;
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::masking::masked;
 use crate::plain_text::one_line;
 
@@ -20,7 +20,7 @@ const ROWS_MAX: usize = 12;
 #[derive(Debug, Serialize)]
 pub(crate) struct StagesJson {
     pub(crate) blocks: Vec<BlockJson>,
-    risk_level: Risk,
+    risk_level: PacketRisk,
     confidence: Option<f64>,
     interrupts: u32,
     verified: Option<bool>,
@@ -34,11 +34,11 @@ pub(crate) struct BlockJson {
     pub(crate) marker: String,
     pub(crate) text: String,
     pub(crate) channels: Vec<String>,
-    pub(crate) deliveries: Vec<DeliveryNote>,
+    pub(crate) deliveries: Vec<ChannelDelivery>,
 }
 
 /// What the root of a run of `stages` left beside its answer.
-pub(crate) fn of(root: &Chapter) -> Option<StagesJson> {
+pub(crate) fn of(root: &EpisodeView) -> Option<StagesJson> {
     if !is_stages(root) {
         return None;
     }
@@ -46,8 +46,8 @@ pub(crate) fn of(root: &Chapter) -> Option<StagesJson> {
         .result
         .as_ref()
         .and_then(|result| result.report.as_ref());
-    let report =
-        report.and_then(|report| serde_json::from_str::<stages::Report>(report.as_str()).ok());
+    let report = report
+        .and_then(|report| serde_json::from_str::<stages::StagesReport>(report.as_str()).ok());
     let report = report.unwrap_or_default();
     let blocks = root.spoken.iter().map(|block| BlockJson {
         marker: block.marker.as_str().to_owned(),
@@ -69,34 +69,34 @@ pub(crate) fn of(root: &Chapter) -> Option<StagesJson> {
 }
 
 /// The blocks of a run of `stages` as a person reads them, each with where it goes; nothing for any other run.
-pub(crate) fn lines(story: &Story, width: usize) -> Vec<Line> {
+pub(crate) fn lines(story: &RunView, width: usize) -> Vec<StyledLine> {
     let Some(root) = story.root().filter(|root| is_stages(root)) else {
         return Vec::new();
     };
     let blocks = root.spoken.iter();
-    let mut lines = vec![Line::new()];
+    let mut lines = vec![StyledLine::new()];
     lines.extend(blocks.flat_map(|block| block_lines(block, width)));
     lines.extend(summary(story, width));
     lines
 }
 
 /// A block: its head, and its text but for an answer, which is shown by itself.
-pub(crate) fn block_lines(block: &SpokenBlock, width: usize) -> Vec<Line> {
-    let mut head = Line::new()
-        .with(Tone::Busy, "▸ ")
-        .with(Tone::Strong, block.marker.as_str());
+pub(crate) fn block_lines(block: &DeliveredBlock, width: usize) -> Vec<StyledLine> {
+    let mut head = StyledLine::new()
+        .with(LineStyle::Busy, "▸ ")
+        .with(LineStyle::Strong, block.marker.as_str());
     for (number, way) in block.to.iter().enumerate() {
         let before = if number == 0 { " → " } else { ", " };
-        head.push(Tone::Faint, before);
-        head.push(Tone::Plain, way.channel.as_str());
+        head.push(LineStyle::Faint, before);
+        head.push(LineStyle::Plain, way.channel.as_str());
         if way.log {
-            head.push(Tone::Faint, " log");
+            head.push(LineStyle::Faint, " log");
         }
         let notes = block.deliveries.iter().flatten();
         if let Some(note) = notes.into_iter().find(|note| note.channel == way.channel)
             && let Some(word) = trouble(note)
         {
-            head.push(Tone::Odd, format!(" ({word})"));
+            head.push(LineStyle::Odd, format!(" ({word})"));
         }
     }
     let mut lines = vec![head.clipped(width)];
@@ -107,18 +107,18 @@ pub(crate) fn block_lines(block: &SpokenBlock, width: usize) -> Vec<Line> {
     let mut rows = text.lines().filter(|row| !row.trim().is_empty());
     for row in rows.by_ref().take(ROWS_MAX) {
         let row = format!("    {}", one_line(row));
-        lines.push(Line::new().with(Tone::Plain, row).clipped(width));
+        lines.push(StyledLine::new().with(LineStyle::Plain, row).clipped(width));
     }
     let more = rows.count() as u64;
     if more > 0 {
         let more = many(more, "line more", "lines more");
-        lines.push(Line::new().with(Tone::Faint, format!("    … {more}")));
+        lines.push(StyledLine::new().with(LineStyle::Faint, format!("    … {more}")));
     }
     lines
 }
 
 /// What a reader should know of a delivery that is not simply there.
-fn trouble(note: &DeliveryNote) -> Option<String> {
+fn trouble(note: &ChannelDelivery) -> Option<String> {
     let word = match note.state {
         DeliveryState::Delivered => return None,
         DeliveryState::Absent => "not configured",
@@ -130,7 +130,7 @@ fn trouble(note: &DeliveryNote) -> Option<String> {
 }
 
 /// How it went, in one line; nothing for a run of another program, or one that is not over.
-pub(crate) fn summary(story: &Story, width: usize) -> Option<Line> {
+pub(crate) fn summary(story: &RunView, width: usize) -> Option<StyledLine> {
     let root = story.root().filter(|root| root.result.is_some())?;
     let shown = of(root)?;
     let mut words = vec![format!("risk {}", risk(shown.risk_level))];
@@ -139,18 +139,18 @@ pub(crate) fn summary(story: &Story, width: usize) -> Option<Line> {
         words.push(many(shown.interrupts.into(), "interrupt", "interrupts"));
     }
     words.extend(shown.votes.iter().map(|vote| one_line(&vote.ruling)));
-    let line = Line::new().with(Tone::Faint, words.join("   "));
+    let line = StyledLine::new().with(LineStyle::Faint, words.join("   "));
     Some(line.clipped(width))
 }
 
-fn is_stages(root: &Chapter) -> bool {
+fn is_stages(root: &EpisodeView) -> bool {
     root.started.program.name == stages::NAME
 }
 
-const fn risk(risk: Risk) -> &'static str {
+const fn risk(risk: PacketRisk) -> &'static str {
     match risk {
-        Risk::Low => "low",
-        Risk::Med => "med",
-        Risk::High => "high",
+        PacketRisk::Low => "low",
+        PacketRisk::Med => "med",
+        PacketRisk::High => "high",
     }
 }

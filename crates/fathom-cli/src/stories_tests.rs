@@ -1,25 +1,28 @@
 //! Stories for tests, told as the host tells them: record by record.
 
 use fathom_core::amounts::{Amounts, Budget};
-use fathom_core::command::{Awaited, Command};
-use fathom_core::contract::{Contract, Role};
+use fathom_core::command::{Command, ExternalWait};
+use fathom_core::contract::{AgentRole, Contract};
 use fathom_core::event::{
-    CallOutcome, Departure, Event, EventKind, Origin, ProgramSpec, Record, Started,
+    EpisodeOrigin, EpisodeSpec, Event, EventKind, JournalRecord, ModelCallOutcome, ProgramSpec,
+    ReleaseReason,
 };
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, Digest, EpisodeId, Epoch, RunId, Seq};
 use fathom_core::model::{
-    Ending, Exactness, Measured, ModelRole, ModelSpec, Models, Price, Reply, Request, Usage,
-    UsageSource,
+    CountPrecision, FinishReason, ModelPrice, ModelReply, ModelRequest, ModelRole, ModelSet,
+    ModelSpec, RequestEstimate, TokenUsage, UsageSource,
 };
-use fathom_core::outcome::{BudgetUse, EpisodeResult, HandoffTicket, NextAction, Status, Summary};
-use fathom_core::packet::{Frame, Meta, PacketId};
+use fathom_core::outcome::{
+    BudgetUse, EpisodeResult, EpisodeStatus, HandoffTicket, NextAction, ResultSummary,
+};
+use fathom_core::packet::{PacketFrame, PacketId, PacketMeta};
 use fathom_core::programs::direct;
-use fathom_core::recursion::{Class, Trigger};
+use fathom_core::recursion::{SpawnClass, SpawnTrigger};
 use fathom_core::stop::{Refusal, StopReason};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars, Timestamp};
-use fathom_host::story::Story;
+use fathom_host::story::RunView;
 use uuid::Uuid;
 
 /// When every story begins.
@@ -36,8 +39,8 @@ pub(crate) fn after(millis: u64) -> Timestamp {
 /// Builds a story and keeps its records.
 #[derive(Default)]
 pub(crate) struct Teller {
-    pub(crate) story: Story,
-    pub(crate) records: Vec<(EpisodeId, Record)>,
+    pub(crate) story: RunView,
+    pub(crate) records: Vec<(EpisodeId, JournalRecord)>,
 }
 
 pub(crate) fn id(text: &str) -> EpisodeId {
@@ -48,7 +51,7 @@ impl Teller {
     /// A run that has just begun, with its first call measured and sent.
     pub(crate) fn asked(question: &str) -> Self {
         let mut teller = Self::default();
-        teller.start("0", question, Origin::Asked);
+        teller.start("0", question, EpisodeOrigin::Asked);
         teller.call("0", 1, 120);
         teller
     }
@@ -56,7 +59,7 @@ impl Teller {
     pub(crate) fn tell(&mut self, at: u64, episode: &str, kind: EventKind, commands: Vec<Command>) {
         let episode = id(episode);
         let told = self.records.iter().filter(|(id, _)| *id == episode).count();
-        let record = Record {
+        let record = JournalRecord {
             seq: Seq(told as u64),
             epoch: Epoch(1),
             event: Event {
@@ -69,25 +72,30 @@ impl Teller {
         self.records.push((episode, record));
     }
 
-    pub(crate) fn start(&mut self, episode: &str, goal: &str, origin: Origin) {
-        self.start_program(episode, goal, origin, direct::Params::default().spec());
+    pub(crate) fn start(&mut self, episode: &str, goal: &str, origin: EpisodeOrigin) {
+        self.start_program(
+            episode,
+            goal,
+            origin,
+            direct::DirectConfig::default().spec(),
+        );
     }
 
     pub(crate) fn start_program(
         &mut self,
         episode: &str,
         goal: &str,
-        origin: Origin,
+        origin: EpisodeOrigin,
         program: ProgramSpec,
     ) {
         let depth = u8::try_from(id(episode).depth()).unwrap();
-        let models = Models::new(
+        let models = ModelSet::new(
             ModelSpec::named("openai/qwen3-32b"),
             ModelSpec::named("script/files/answers.jsonl"),
         );
-        let started = Started {
+        let started = EpisodeSpec {
             goal: goal.into(),
-            role: Role::Orchestrator,
+            role: AgentRole::Orchestrator,
             program,
             contract: Contract::default(),
             budget: budget(),
@@ -98,7 +106,7 @@ impl Teller {
                 ModelRole::Sub
             },
             models,
-            frame: Frame::default(),
+            frame: PacketFrame::default(),
             sources: vec![],
             origin,
         };
@@ -112,14 +120,14 @@ impl Teller {
 
     /// Spawns a child of `kind` below the episode that its id names.
     pub(crate) fn spawn(&mut self, episode: &str, kind: &str) {
-        self.spawn_program(episode, kind, direct::Params::default().spec());
+        self.spawn_program(episode, kind, direct::DirectConfig::default().spec());
     }
 
     pub(crate) fn spawn_program(&mut self, episode: &str, kind: &str, program: ProgramSpec) {
-        let origin = Origin::Spawned {
+        let origin = EpisodeOrigin::Spawned {
             child_type: kind.to_owned(),
-            class: Class::Critique,
-            trigger: Trigger::HighStakesAction,
+            class: SpawnClass::Critique,
+            trigger: SpawnTrigger::HighStakesAction,
             why: Text::default(),
             fetch: Text::default(),
             return_format: Text::default(),
@@ -142,11 +150,11 @@ impl Teller {
 
     /// Measures a request and sends it.
     pub(crate) fn call(&mut self, episode: &str, ask: u32, at: u64) {
-        let measured = Measured {
+        let measured = RequestEstimate {
             input_tokens: 800,
-            exactness: Exactness::Exact,
+            exactness: CountPrecision::Exact,
             window_tokens: Some(32_000),
-            price: Price {
+            price: ModelPrice {
                 input_per_million: Nanodollars(150_000_000),
                 output_per_million: Nanodollars(600_000_000),
             },
@@ -172,7 +180,7 @@ impl Teller {
             ask: AskId(ask),
             attempt,
             model: ModelRole::Main,
-            request: Request {
+            request: ModelRequest {
                 messages: vec![],
                 output_tokens_max: 1024,
                 temperature_milli: None,
@@ -180,10 +188,10 @@ impl Teller {
                 pattern: None,
                 tools: Vec::new(),
                 seed: None,
-                delivery: fathom_core::model::Delivery::Streamed,
+                delivery: fathom_core::model::ReplyMode::Streamed,
                 timeout: Millis(60_000),
             },
-            packet: Meta {
+            packet: PacketMeta {
                 id: PacketId::of(&id("0"), AskId(ask)),
                 parent: None,
                 at: Timestamp(0),
@@ -220,11 +228,11 @@ impl Teller {
         text: &str,
         more: Vec<Command>,
     ) {
-        let reply = Reply {
+        let reply = ModelReply {
             text: text.into(),
             tool_calls: Vec::new(),
-            ending: Ending::Complete,
-            usage: Usage {
+            ending: FinishReason::Complete,
+            usage: TokenUsage {
                 input_tokens: 800,
                 output_tokens: 340,
                 source: UsageSource::Reported,
@@ -237,7 +245,7 @@ impl Teller {
         let kind = EventKind::ModelReplied {
             ask: AskId(ask),
             attempt: 1,
-            outcome: CallOutcome::Replied(reply),
+            outcome: ModelCallOutcome::Replied(reply),
             jitter: 0,
         };
         self.tell(at, episode, kind, more);
@@ -248,7 +256,7 @@ impl Teller {
         let kind = EventKind::ModelReplied {
             ask: AskId(ask),
             attempt: 1,
-            outcome: CallOutcome::Failed(ModelFailure::unsent(
+            outcome: ModelCallOutcome::Failed(ModelFailure::unsent(
                 FailureKind::RateLimited,
                 "slow down",
             )),
@@ -264,14 +272,14 @@ impl Teller {
     }
 
     pub(crate) fn outage(&mut self, at: u64) {
-        let awaited = Awaited::Repair {
+        let awaited = ExternalWait::Repair {
             ask: AskId(1),
             failure: ModelFailure::unsent(FailureKind::Connection, "nobody listens"),
         };
         self.tell(at, "0", EventKind::Tick, vec![Command::Await { awaited }]);
     }
 
-    pub(crate) fn release(&mut self, at: u64, why: Departure) {
+    pub(crate) fn release(&mut self, at: u64, why: ReleaseReason) {
         self.tell(at, "0", EventKind::Released { why }, vec![]);
     }
 
@@ -315,25 +323,25 @@ pub(crate) fn budget() -> Budget {
 
 /// What an episode leaves that used `tokens`.
 pub(crate) fn result(
-    status: Status,
+    status: EpisodeStatus,
     stop: StopReason,
     answer: Option<&str>,
     tokens: u64,
 ) -> EpisodeResult {
     let Budget { amounts, time } = budget();
     let next_actions = match status {
-        Status::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
+        EpisodeStatus::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
             tried: "1 call".into(),
             known: "no answer".into(),
             asked: "look at the answer".into(),
             deadline: None,
         })],
-        Status::Ok | Status::Failed => vec![],
+        EpisodeStatus::Ok | EpisodeStatus::Failed => vec![],
     };
     EpisodeResult {
         status,
         stop_reason: stop,
-        summary: Summary::new(["asked".into(), "answered".into(), "1 call".into()], []),
+        summary: ResultSummary::new(["asked".into(), "answered".into(), "1 call".into()], []),
         answer: answer.map(Text::from),
         report: None,
         artifacts_created: vec![],
@@ -381,7 +389,7 @@ pub(crate) fn finished() -> Teller {
         "0.0",
         3_800,
         result(
-            Status::Ok,
+            EpisodeStatus::Ok,
             StopReason::Success,
             Some("PASS it names the risk"),
             900,
@@ -390,7 +398,7 @@ pub(crate) fn finished() -> Teller {
     teller.end(
         4_400,
         result(
-            Status::Ok,
+            EpisodeStatus::Ok,
             StopReason::Success,
             Some("Yes, but rehearse it."),
             3_040,
@@ -416,7 +424,7 @@ pub(crate) fn forest() -> Teller {
         "0.0.0",
         900,
         result(
-            Status::Ok,
+            EpisodeStatus::Ok,
             StopReason::Success,
             Some("REJECT the migration was not rehearsed"),
             900,
@@ -432,7 +440,7 @@ pub(crate) fn forest() -> Teller {
     teller.end_child(
         "0.2",
         1_200,
-        result(Status::Failed, StopReason::Cancelled, None, 10),
+        result(EpisodeStatus::Failed, StopReason::Cancelled, None, 10),
     );
     teller
 }

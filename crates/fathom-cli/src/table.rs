@@ -1,27 +1,27 @@
 //! Tables that fit the terminal.
 
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::plain_text::{columns, pad, pad_front};
 
 /// What stands between two columns.
 pub(crate) const GAP: &str = "  ";
 
 /// A column of a table.
-pub(crate) struct Column {
+pub(crate) struct TableColumn {
     pub(crate) head: String,
-    pub(crate) side: Side,
+    pub(crate) side: ColumnSide,
     pub(crate) cells: Vec<String>,
 }
 
 /// Where a column's text stands.
 #[derive(Clone, Copy)]
-pub(crate) enum Side {
+pub(crate) enum ColumnSide {
     Left,
     Right,
 }
 
-impl Column {
-    pub(crate) fn new(head: impl Into<String>, side: Side, cells: Vec<String>) -> Self {
+impl TableColumn {
+    pub(crate) fn new(head: impl Into<String>, side: ColumnSide, cells: Vec<String>) -> Self {
         Self {
             head: head.into(),
             side,
@@ -36,19 +36,19 @@ impl Column {
 
     pub(crate) fn padded(&self, cell: &str) -> String {
         match self.side {
-            Side::Left => pad(cell, self.width()),
-            Side::Right => pad_front(cell, self.width()),
+            ColumnSide::Left => pad(cell, self.width()),
+            ColumnSide::Right => pad_front(cell, self.width()),
         }
     }
 }
 
 /// Columns that a table takes, the gap after its last one included.
-pub(crate) fn taken(table: &[Column]) -> usize {
+pub(crate) fn taken(table: &[TableColumn]) -> usize {
     table.iter().map(|column| column.width() + GAP.len()).sum()
 }
 
 /// Leaves out columns, in the order they are named, until the table takes at most `width`.
-pub(crate) fn fit(table: &mut Vec<Column>, dropped: &[&str], width: usize) {
+pub(crate) fn fit(table: &mut Vec<TableColumn>, dropped: &[&str], width: usize) {
     for head in dropped {
         if taken(table) <= width {
             break;
@@ -58,19 +58,19 @@ pub(crate) fn fit(table: &mut Vec<Column>, dropped: &[&str], width: usize) {
 }
 
 /// The table in lines: its heads, then its rows.
-pub(crate) fn lines(table: &[Column], width: usize) -> Vec<Line> {
+pub(crate) fn lines(table: &[TableColumn], width: usize) -> Vec<StyledLine> {
     let rows = table.iter().map(|column| column.cells.len()).max();
-    let line = |tone, cell: &dyn Fn(&Column) -> String| {
+    let line = |tone, cell: &dyn Fn(&TableColumn) -> String| {
         let cells: Vec<String> = table
             .iter()
             .map(|column| column.padded(&cell(column)))
             .collect();
         let text = cells.join(GAP);
-        Line::new().with(tone, text.trim_end()).clipped(width)
+        StyledLine::new().with(tone, text.trim_end()).clipped(width)
     };
-    let head = line(Tone::Faint, &|column| column.head.clone());
+    let head = line(LineStyle::Faint, &|column| column.head.clone());
     let rows = (0..rows.unwrap_or(0)).map(|row| {
-        line(Tone::Plain, &|column| {
+        line(LineStyle::Plain, &|column| {
             column.cells.get(row).cloned().unwrap_or_default()
         })
     });

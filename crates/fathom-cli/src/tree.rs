@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_core::event::Departure;
+use fathom_core::event::ReleaseReason;
 use fathom_core::id::EpisodeId;
-use fathom_core::outcome::Status;
+use fathom_core::outcome::EpisodeStatus;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Timestamp};
-use fathom_host::story::{Chapter, State, Story};
+use fathom_host::story::{EpisodeState, EpisodeView, RunView};
 
 use crate::council;
 use crate::figures;
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::masking::masked_so_far;
 use crate::plain_text::{clip, clip_front, columns, one_line, pad, pad_front};
 
@@ -33,7 +33,7 @@ const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 
 /// When a tree is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Moment {
+pub(crate) enum TreeTime {
     /// While it works.
     Live {
         /// The clock.
@@ -47,17 +47,17 @@ pub(crate) enum Moment {
 
 /// How a tree is looked at.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct View {
+pub(crate) struct TreeView {
     /// Columns there are.
     pub(crate) columns: usize,
     /// Most episodes to show.
     pub(crate) episodes_max: usize,
     /// When.
-    pub(crate) moment: Moment,
+    pub(crate) moment: TreeTime,
 }
 
 /// The lines of a run: its question, then one line for each episode.
-pub(crate) fn lines(story: &Story, view: &View) -> Vec<Line> {
+pub(crate) fn lines(story: &RunView, view: &TreeView) -> Vec<StyledLine> {
     let width = view.columns.max(COLUMNS_MIN);
     let Some(root) = story.root() else {
         return Vec::new();
@@ -75,22 +75,22 @@ pub(crate) fn lines(story: &Story, view: &View) -> Vec<Line> {
     let hidden = story.chapters.len().saturating_sub(chosen.len());
     if hidden > 0 {
         let more = format!("… and {} more", figures::count(hidden as u64));
-        lines.push(Line::new().with(Tone::Faint, more));
+        lines.push(StyledLine::new().with(LineStyle::Faint, more));
     }
     lines
 }
 
-fn question(goal: &Text, width: usize) -> Line {
+fn question(goal: &Text, width: usize) -> StyledLine {
     if goal.is_closed() {
-        return Line::new().with(Tone::Faint, "(the content was shredded)");
+        return StyledLine::new().with(LineStyle::Faint, "(the content was shredded)");
     }
-    Line::new().with(Tone::Strong, clip(&one_line(goal.as_str()), width))
+    StyledLine::new().with(LineStyle::Strong, clip(&one_line(goal.as_str()), width))
 }
 
 /// The episodes to show: those at work first, then the rest, in the order of the tree. What is shown always
 /// hangs on something shown, because an episode outlives its children.
-fn chosen(story: &Story, max: usize) -> BTreeSet<&EpisodeId> {
-    let is_over = |chapter: &Chapter| matches!(chapter.state, State::Finished(_));
+fn chosen(story: &RunView, max: usize) -> BTreeSet<&EpisodeId> {
+    let is_over = |chapter: &EpisodeView| matches!(chapter.state, EpisodeState::Finished(_));
     let at_work = story
         .chapters
         .iter()
@@ -106,22 +106,22 @@ fn chosen(story: &Story, max: usize) -> BTreeSet<&EpisodeId> {
         .collect()
 }
 
-struct Row {
+struct TreeRow {
     branches: String,
     label: String,
-    state: Said,
+    state: RowText,
     words: String,
     tokens: u64,
     elapsed: Millis,
 }
 
 /// What an episode is at.
-struct Said {
-    tone: Tone,
+struct RowText {
+    tone: LineStyle,
     text: String,
 }
 
-fn rows(story: &Story, chosen: &BTreeSet<&EpisodeId>, moment: Moment) -> Vec<Row> {
+fn rows(story: &RunView, chosen: &BTreeSet<&EpisodeId>, moment: TreeTime) -> Vec<TreeRow> {
     let mut last: BTreeMap<Option<EpisodeId>, &EpisodeId> = BTreeMap::new();
     for id in chosen {
         last.insert(id.parent(), id);
@@ -130,7 +130,7 @@ fn rows(story: &Story, chosen: &BTreeSet<&EpisodeId>, moment: Moment) -> Vec<Row
     chosen
         .iter()
         .filter_map(|id| Some((*id, story.chapters.get(*id)?)))
-        .map(|(id, chapter)| Row {
+        .map(|(id, chapter)| TreeRow {
             branches: branches(id, &is_last),
             label: label(chapter),
             state: state(chapter, moment),
@@ -142,7 +142,7 @@ fn rows(story: &Story, chosen: &BTreeSet<&EpisodeId>, moment: Moment) -> Vec<Row
 }
 
 /// A seat of a council has its own name, every other episode that of its kind.
-fn label(chapter: &Chapter) -> String {
+fn label(chapter: &EpisodeView) -> String {
     let seat = council::path(chapter);
     let seat = seat.as_deref().and_then(|path| path.rsplit('/').next());
     seat.map_or_else(|| one_line(chapter.label()), str::to_owned)
@@ -161,46 +161,47 @@ fn branches(id: &EpisodeId, is_last: &impl Fn(&EpisodeId) -> bool) -> String {
     parts.into_iter().rev().collect()
 }
 
-fn state(chapter: &Chapter, moment: Moment) -> Said {
-    let said = |tone, text: &str| Said {
+fn state(chapter: &EpisodeView, moment: TreeTime) -> RowText {
+    let said = |tone, text: &str| RowText {
         tone,
         text: text.to_owned(),
     };
     let busy = |text: String| match moment {
-        Moment::Live { frame, .. } => Said {
-            tone: Tone::Busy,
+        TreeTime::Live { frame, .. } => RowText {
+            tone: LineStyle::Busy,
             text: format!("{} {text}", SPINNER[frame % SPINNER.len()]),
         },
-        Moment::Rest => Said {
-            tone: Tone::Odd,
+        TreeTime::Rest => RowText {
+            tone: LineStyle::Odd,
             text,
         },
     };
     match &chapter.state {
-        State::Working => busy("working".to_owned()),
-        State::Calling { calls } => busy(format!("calling {calls}")),
-        State::Retrying { at, attempt, kind } => {
+        EpisodeState::Working => busy("working".to_owned()),
+        EpisodeState::Calling { calls } => busy(format!("calling {calls}")),
+        EpisodeState::Retrying { at, attempt, kind } => {
             busy(retry(*at, *attempt, &kind.to_string(), moment))
         }
-        State::Computing { cell } => busy(format!("cell {cell}")),
-        State::Children { children: 1 } => busy("1 child".to_owned()),
-        State::Children { children } => busy(format!("{children} children")),
-        State::AwaitingApproval | State::Released(Departure::AwaitingApproval) => {
-            said(Tone::Odd, "awaiting approval")
+        EpisodeState::Computing { cell } => busy(format!("cell {cell}")),
+        EpisodeState::Children { children: 1 } => busy("1 child".to_owned()),
+        EpisodeState::Children { children } => busy(format!("{children} children")),
+        EpisodeState::AwaitingApproval
+        | EpisodeState::Released(ReleaseReason::AwaitingApproval) => {
+            said(LineStyle::Odd, "awaiting approval")
         }
-        State::Outage { failure } => Said {
-            tone: Tone::Odd,
+        EpisodeState::Outage { failure } => RowText {
+            tone: LineStyle::Odd,
             text: format!("model unreachable: {}", one_line(failure)),
         },
-        State::Released(Departure::Outage) => said(Tone::Odd, "model unreachable"),
-        State::Released(Departure::Interrupted) => said(Tone::Odd, "interrupted"),
-        State::Finished(status) => finished(chapter, *status),
+        EpisodeState::Released(ReleaseReason::Outage) => said(LineStyle::Odd, "model unreachable"),
+        EpisodeState::Released(ReleaseReason::Interrupted) => said(LineStyle::Odd, "interrupted"),
+        EpisodeState::Finished(status) => finished(chapter, *status),
     }
 }
 
-pub(crate) fn retry(at: Timestamp, attempt: u16, kind: &str, moment: Moment) -> String {
+pub(crate) fn retry(at: Timestamp, attempt: u16, kind: &str, moment: TreeTime) -> String {
     match moment {
-        Moment::Live { now, .. } if at > now => {
+        TreeTime::Live { now, .. } if at > now => {
             format!(
                 "retry {attempt} in {} ({kind})",
                 figures::span(at.since(now))
@@ -210,33 +211,33 @@ pub(crate) fn retry(at: Timestamp, attempt: u16, kind: &str, moment: Moment) -> 
     }
 }
 
-fn finished(chapter: &Chapter, status: Status) -> Said {
+fn finished(chapter: &EpisodeView, status: EpisodeStatus) -> RowText {
     if let Some(seat) = council::seat_report(chapter) {
         let (tone, text) = council::said(&seat);
-        return Said { tone, text };
+        return RowText { tone, text };
     }
     let why = || {
         let result = chapter.result.as_ref();
         result.map_or_else(String::new, |result| format!(": {}", result.stop_reason))
     };
     let (tone, text) = match status {
-        Status::Ok => (Tone::Good, "ok".to_owned()),
-        Status::NeedsReview => (Tone::Odd, format!("needs review{}", why())),
-        Status::Failed => (Tone::Bad, format!("failed{}", why())),
+        EpisodeStatus::Ok => (LineStyle::Good, "ok".to_owned()),
+        EpisodeStatus::NeedsReview => (LineStyle::Odd, format!("needs review{}", why())),
+        EpisodeStatus::Failed => (LineStyle::Bad, format!("failed{}", why())),
     };
-    Said {
+    RowText {
         tone,
         text: one_line(&text),
     }
 }
 
 /// What stands beside the state: what the model is saying, or what a child came back with.
-fn words(id: &EpisodeId, chapter: &Chapter) -> String {
+fn words(id: &EpisodeId, chapter: &EpisodeView) -> String {
     match (&chapter.state, &chapter.result) {
-        (State::Calling { .. } | State::Working, _) => {
+        (EpisodeState::Calling { .. } | EpisodeState::Working, _) => {
             one_line(&masked_so_far(&chapter.last_words))
         }
-        (State::Finished(_), Some(result)) if !id.is_root() => {
+        (EpisodeState::Finished(_), Some(result)) if !id.is_root() => {
             if let Some(seat) = council::seat_report(chapter) {
                 return council::words(&seat);
             }
@@ -247,10 +248,12 @@ fn words(id: &EpisodeId, chapter: &Chapter) -> String {
     }
 }
 
-fn elapsed(chapter: &Chapter, moment: Moment) -> Millis {
+fn elapsed(chapter: &EpisodeView, moment: TreeTime) -> Millis {
     let until = match (&chapter.state, moment) {
-        (State::Finished(_) | State::Released(_), _) | (_, Moment::Rest) => chapter.last,
-        (_, Moment::Live { now, .. }) => now,
+        (EpisodeState::Finished(_) | EpisodeState::Released(_), _) | (_, TreeTime::Rest) => {
+            chapter.last
+        }
+        (_, TreeTime::Live { now, .. }) => now,
     };
     until.since(chapter.began)
 }
@@ -266,26 +269,26 @@ pub(crate) fn figures(tokens: u64, elapsed: Millis, width: usize) -> String {
     }
 }
 
-impl Row {
+impl TreeRow {
     fn left(&self) -> String {
         format!("{}{}", self.branches, self.label)
     }
 
-    fn line(&self, left: usize, width: usize) -> Line {
+    fn line(&self, left: usize, width: usize) -> StyledLine {
         let right = figures(self.tokens, self.elapsed, width);
         let middle = width.saturating_sub(left + columns(&right) + 4);
         let label = left.saturating_sub(columns(&self.branches));
         let state = clip(&self.state.text, middle);
         let words = self.beside(middle.saturating_sub(columns(&state)));
         let gap = middle.saturating_sub(columns(&state) + columns(&words));
-        Line::new()
-            .with(Tone::Faint, self.branches.clone())
-            .with(Tone::Plain, pad(&clip(&self.label, label), label))
-            .with(Tone::Plain, "  ")
+        StyledLine::new()
+            .with(LineStyle::Faint, self.branches.clone())
+            .with(LineStyle::Plain, pad(&clip(&self.label, label), label))
+            .with(LineStyle::Plain, "  ")
             .with(self.state.tone, state)
-            .with(Tone::Faint, words)
-            .with(Tone::Plain, " ".repeat(gap + 2))
-            .with(Tone::Faint, right)
+            .with(LineStyle::Faint, words)
+            .with(LineStyle::Plain, " ".repeat(gap + 2))
+            .with(LineStyle::Faint, right)
     }
 
     /// The words in what room is left beside the state; less than a few columns are not worth it.
@@ -295,7 +298,7 @@ impl Row {
             return String::new();
         }
         match self.state.tone {
-            Tone::Busy => format!("  {}", clip_front(&self.words, room - 2)),
+            LineStyle::Busy => format!("  {}", clip_front(&self.words, room - 2)),
             _ => format!("  {}", clip(&self.words, room - 2)),
         }
     }

@@ -2,8 +2,8 @@ use super::*;
 use crate::stories_tests::{Teller, after, at_work, finished, forest, result};
 use fathom_core::stop::StopReason;
 
-fn drawn(story: &Story, columns: usize, moment: Moment) -> String {
-    let view = View {
+fn drawn(story: &RunView, columns: usize, moment: TreeTime) -> String {
+    let view = TreeView {
         columns,
         episodes_max: EPISODES_SHOWN_MAX,
         moment,
@@ -17,19 +17,19 @@ fn drawn(story: &Story, columns: usize, moment: Moment) -> String {
             line.plain()
         );
     }
-    let lines: Vec<String> = lines.iter().map(Line::plain).collect();
+    let lines: Vec<String> = lines.iter().map(StyledLine::plain).collect();
     lines.join("\n")
 }
 
 /// One story at three widths, live and at rest.
-fn at_all_widths(story: &Story) -> String {
-    let live = Moment::Live {
+fn at_all_widths(story: &RunView) -> String {
+    let live = TreeTime::Live {
         now: after(2_000),
         frame: 2,
     };
     let mut pictures = Vec::new();
     for columns in [40, 80, 120] {
-        for (name, moment) in [("live", live), ("at rest", Moment::Rest)] {
+        for (name, moment) in [("live", live), ("at rest", TreeTime::Rest)] {
             let drawn = drawn(story, columns, moment);
             pictures.push(format!("-- {columns} columns, {name}\n{drawn}"));
         }
@@ -60,11 +60,11 @@ fn x01_many_episodes_show_those_at_work_and_count_the_rest() {
         teller.spawn(&id, "worker");
         teller.call(&id, 1, 200);
         if child < 30 {
-            let done = result(Status::Ok, StopReason::Success, None, 10);
+            let done = result(EpisodeStatus::Ok, StopReason::Success, None, 10);
             teller.end_child(&id, 300, done);
         }
     }
-    let live = Moment::Live {
+    let live = TreeTime::Live {
         now: after(400),
         frame: 0,
     };
@@ -81,18 +81,18 @@ fn x01_many_episodes_show_those_at_work_and_count_the_rest() {
 fn x05_a_run_that_waits_says_for_what() {
     let mut teller = Teller::asked("why?");
     teller.outage(300);
-    let waiting = drawn(&teller.story, 80, Moment::Rest);
+    let waiting = drawn(&teller.story, 80, TreeTime::Rest);
     assert!(
         waiting.contains("model unreachable: connection lost: nobody listens"),
         "{waiting}"
     );
-    teller.release(400, Departure::Outage);
-    assert!(drawn(&teller.story, 80, Moment::Rest).contains("direct  model unreachable "));
-    teller.release(500, Departure::AwaitingApproval);
-    assert!(drawn(&teller.story, 80, Moment::Rest).contains("direct  awaiting approval"));
+    teller.release(400, ReleaseReason::Outage);
+    assert!(drawn(&teller.story, 80, TreeTime::Rest).contains("direct  model unreachable "));
+    teller.release(500, ReleaseReason::AwaitingApproval);
+    assert!(drawn(&teller.story, 80, TreeTime::Rest).contains("direct  awaiting approval"));
 }
 
 #[test]
 fn x08_a_story_without_a_root_has_no_tree() {
-    assert_eq!(drawn(&Story::default(), 80, Moment::Rest), "");
+    assert_eq!(drawn(&RunView::default(), 80, TreeTime::Rest), "");
 }

@@ -14,16 +14,16 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use fathom_core::unit::Millis;
-use fathom_host::story::Place;
+use fathom_host::story::RecordRef;
 
-pub(crate) use self::agency::Agency;
-pub(crate) use self::charter::{CharterCommand, Learn};
-pub(crate) use self::governance::{About, IdentityCommand, RfcCommand};
+pub(crate) use self::agency::AgencyArgs;
+pub(crate) use self::charter::{CharterCommand, LearnArgs};
+pub(crate) use self::governance::{IdentityCommand, ProposalArgs, RfcCommand};
 pub(crate) use self::help::command;
-pub(crate) use self::people::{Kill, PeopleCommand};
-pub(crate) use self::redact::Redact;
-pub(crate) use self::show::Show;
-pub(crate) use self::think::{SeedsCommand, Think};
+pub(crate) use self::people::{KillArgs, PeopleCommand};
+pub(crate) use self::redact::RedactArgs;
+pub(crate) use self::show::ShowArgs;
+pub(crate) use self::think::{SeedsCommand, ThinkArgs};
 
 const AFTER_HELP: &str = "\
 Each global flag can also be set as an environment variable (`--max-depth` is
@@ -36,20 +36,20 @@ Exit codes: 0 ok, 1 bug, 2 bad usage or configuration, 3 needs review, 4 failed,
 /// Run language models within limits you set, with a verifiable record of every step.
 #[derive(Parser, Debug)]
 #[command(name = "fathom", version, after_help = AFTER_HELP, disable_help_subcommand = true)]
-pub(crate) struct Typed {
+pub(crate) struct Cli {
     #[command(flatten)]
-    pub(crate) flags: Flags,
+    pub(crate) flags: GlobalFlags,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 /// Reads the arguments of the process, the name of the program first.
 pub(crate) fn parse(
     arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
-) -> Result<Typed, clap::Error> {
+) -> Result<Cli, clap::Error> {
     let mut command = command();
     let mut matches = command.try_get_matches_from_mut(arguments)?;
-    Typed::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
 /// Reads a number that cannot be negative.
@@ -73,7 +73,7 @@ fn seconds(text: &str) -> Result<Millis, String> {
 /// Flags of every command.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Global flags")]
-pub(crate) struct Flags {
+pub(crate) struct GlobalFlags {
     #[arg(
         long,
         global = true,
@@ -132,25 +132,25 @@ pub(crate) struct Flags {
 }
 
 #[derive(Subcommand, Debug)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Ask a question and get one answer
-    Ask(Ask),
+    Ask(AskArgs),
     /// Decide a yes/no question by weighted votes of chiefs and sub-chiefs
-    Council(Council),
+    Council(CouncilArgs),
     /// Answer a question about large files by running code in a sandbox
-    Rlm(Rlm),
+    Rlm(RlmArgs),
     /// Run sandbox cells from stdin, separated by `---` lines
-    Repl(Repl),
+    Repl(ReplArgs),
     /// Plan, refine, act with an observer watching, and verify
-    Think(Think),
+    Think(ThinkArgs),
     /// Manage thought seeds (ideas saved for later)
     #[command(subcommand)]
     Seeds(SeedsCommand),
     /// Think a question through in phases using stored symbols, or chat
-    Phases(Phases),
+    Phases(PhasesArgs),
     /// Plan, create, publish and reply on behalf of a brand
     #[command(after_help = "Nothing is sent without a person's approval.")]
-    Agency(Agency),
+    Agency(AgencyArgs),
     /// Look up, search, edit, import and export symbols
     #[command(subcommand)]
     Symbols(SymbolsCommand),
@@ -177,16 +177,16 @@ pub(crate) enum Command {
     },
     /// Show a run's tree, budget and answer, or the records of a domain
     #[command(after_help = "With -v the run's journal records are listed too.")]
-    Show(Show),
+    Show(ShowArgs),
     /// Replay a run's journal and report differences, without model calls
-    Replay(RunName),
+    Replay(RunArg),
     /// Start a new run from a record of another
     Fork {
         #[command(flatten)]
-        run: RunName,
+        run: RunArg,
         /// Last record to keep, as SEQ or EPISODE:SEQ
         #[arg(long, value_name = "[EPISODE:]SEQ")]
-        at: Place,
+        at: RecordRef,
     },
     /// Resume an unfinished run, or all of them
     Resume {
@@ -195,7 +195,7 @@ pub(crate) enum Command {
         run: Option<String>,
     },
     /// Stop a run and keep its partial result
-    Cancel(RunName),
+    Cancel(RunArg),
     #[command(flatten)]
     People(PeopleCommand),
     /// Check the hash chains, signatures and contents of one run or of all
@@ -217,20 +217,20 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Charter(CharterCommand),
     /// Redact personal data, secrets and custom terms from text
-    Redact(Redact),
+    Redact(RedactArgs),
     /// Check the data folder, journal, keys and models
     Doctor,
     /// Destroy a run's encryption key; its hash chain stays verifiable
     Shred {
         #[command(flatten)]
-        run: RunName,
+        run: RunArg,
         /// Confirm: the content cannot be recovered
         #[arg(long)]
         yes: bool,
     },
 }
 
-impl Command {
+impl CliCommand {
     /// The charter of a run for which none is named.
     pub(crate) const fn usual_charter(&self) -> &'static str {
         match self {
@@ -247,7 +247,7 @@ impl Command {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Ask {
+pub(crate) struct AskArgs {
     /// The question; `-` or no argument reads it from stdin
     #[arg(value_name = "QUESTION")]
     pub(crate) question: Option<String>,
@@ -269,7 +269,7 @@ pub(crate) struct Ask {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Council {
+pub(crate) struct CouncilArgs {
     /// The question to decide; `-` or no argument reads it from stdin
     #[arg(value_name = "QUESTION")]
     pub(crate) question: Option<String>,
@@ -285,7 +285,7 @@ pub(crate) struct Council {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Rlm {
+pub(crate) struct RlmArgs {
     /// The question; `-` or no argument reads it from stdin
     #[arg(value_name = "QUESTION")]
     pub(crate) question: Option<String>,
@@ -313,7 +313,7 @@ pub(crate) struct Rlm {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Phases {
+pub(crate) struct PhasesArgs {
     /// The question; `-` reads it from stdin, no argument starts a chat on a terminal
     #[arg(value_name = "QUESTION")]
     pub(crate) question: Option<String>,
@@ -349,7 +349,7 @@ pub(crate) enum SymbolsCommand {
         text: String,
         /// Search by meaning, by words, or both
         #[arg(long, value_enum, value_name = "WHICH", default_value = "both")]
-        by: SearchWay,
+        by: SearchChoice,
         /// Maximum number of results
         #[arg(long, value_name = "N", default_value_t = 10)]
         limit: u16,
@@ -407,7 +407,7 @@ pub(crate) enum ListChoice {
 
 /// By what symbols are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SearchWay {
+pub(crate) enum SearchChoice {
     /// Meaning and words
     Both,
     /// Meaning only
@@ -456,7 +456,7 @@ pub(crate) enum RecipeChoice {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Repl {
+pub(crate) struct ReplArgs {
     /// Files or folders exposed to cells as `context`
     #[arg(long, value_name = "PATH", num_args = 1..)]
     pub(crate) context: Vec<PathBuf>,
@@ -466,7 +466,7 @@ pub(crate) struct Repl {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct RunName {
+pub(crate) struct RunArg {
     /// Run ID or a unique prefix
     #[arg(value_name = "RUN")]
     pub(crate) run: String,

@@ -8,7 +8,7 @@ use crate::error::CliError;
 use crate::typed;
 
 /// What clap found wrong, or the help it was asked for.
-pub(crate) enum Usage {
+pub(crate) enum UsageError {
     /// Text that was asked for: it goes to stdout, and all is well.
     Help(String),
     /// The help because nothing was asked: it goes to stderr, and that is a mistake.
@@ -18,16 +18,16 @@ pub(crate) enum Usage {
 }
 
 /// Reads clap's error.
-pub(crate) fn read(error: &clap::Error) -> Usage {
+pub(crate) fn read(error: &clap::Error) -> UsageError {
     let text = |kind| context(error, kind);
     let value = || text(ContextKind::InvalidValue).unwrap_or_default();
     let argument = || argument(error);
-    Usage::Mistake(match error.kind() {
+    UsageError::Mistake(match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            return Usage::Help(error.render().ansi().to_string());
+            return UsageError::Help(error.render().ansi().to_string());
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
-            return Usage::Nothing(error.render().ansi().to_string());
+            return UsageError::Nothing(error.render().ansi().to_string());
         }
         ErrorKind::UnknownArgument => unknown_argument(error),
         ErrorKind::InvalidSubcommand => unknown_command(error),

@@ -3,13 +3,13 @@ use super::*;
 fn mistake(arguments: &[&str]) -> String {
     let error = typed::parse(std::iter::once(&"fathom").chain(arguments)).unwrap_err();
     match read(&error) {
-        Usage::Mistake(error) => {
+        UsageError::Mistake(error) => {
             let lines = error.lines();
-            let lines: Vec<String> = lines.iter().map(crate::line::Line::plain).collect();
+            let lines: Vec<String> = lines.iter().map(crate::line::StyledLine::plain).collect();
             lines.join("\n")
         }
-        Usage::Help(_) => "help".to_owned(),
-        Usage::Nothing(_) => "nothing".to_owned(),
+        UsageError::Help(_) => "help".to_owned(),
+        UsageError::Nothing(_) => "nothing".to_owned(),
     }
 }
 

@@ -5,13 +5,13 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use crate::masking::Original;
+use crate::masking::Unmasked;
 
 /// Readable for all whom the process's mask lets in, as files that other programs make are.
 const FILE_MODE: u32 = 0o666;
 
 /// Puts a file in place as it is. What was there under its name is replaced at once, never written into.
-pub(crate) fn write_original(_why: Original, file: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_original(_why: Unmasked, file: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = file.parent().filter(|folder| folder != &Path::new(""));
     let mut draft = tempfile::Builder::new()
         .prefix(".fathom-")
@@ -25,7 +25,7 @@ pub(crate) fn write_original(_why: Original, file: &Path, bytes: &[u8]) -> io::R
 
 /// What is there under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum There {
+pub(crate) enum Existing {
     Nothing,
     File,
     /// A folder, a link, a device.
@@ -33,11 +33,11 @@ pub(crate) enum There {
 }
 
 /// Looks what is there; a link is not followed.
-pub(crate) fn look(file: &Path) -> io::Result<There> {
+pub(crate) fn look(file: &Path) -> io::Result<Existing> {
     match fs::symlink_metadata(file) {
-        Ok(found) if found.is_file() => Ok(There::File),
-        Ok(_) => Ok(There::Other),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(There::Nothing),
+        Ok(found) if found.is_file() => Ok(Existing::File),
+        Ok(_) => Ok(Existing::Other),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Existing::Nothing),
         Err(error) => Err(error),
     }
 }

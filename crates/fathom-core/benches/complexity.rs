@@ -10,8 +10,8 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use fathom_core::programs::council::Seat;
-use fathom_core::programs::council::complexity::{Detector, Domain, Lens};
+use fathom_core::programs::council::CouncilSeat;
+use fathom_core::programs::council::complexity::{ComplexityDetector, DetectorConfig, TopicDomain};
 
 const WORDS: usize = 2_000;
 const SEATS: usize = 12;
@@ -69,34 +69,34 @@ impl Draw {
 
 fn main() {
     let mut draw = Draw(7);
-    let detector = Detector {
+    let detector = DetectorConfig {
         uncertainty: draw.lexicon(20),
         factor_openers: vec!["considering".into(), "given".into(), "weighing".into()],
         factors: draw.lexicon(FACTORS),
         domains: (0..DOMAINS)
-            .map(|at| Domain {
+            .map(|at| TopicDomain {
                 name: format!("domain {at}"),
                 words: draw.lexicon(SEAT_WORDS),
             })
             .collect(),
-        ..Detector::default()
+        ..DetectorConfig::default()
     };
-    let mut seat = |at: usize| Seat {
+    let mut seat = |at: usize| CouncilSeat {
         id: format!("seat {at}"),
         lexicon: draw.lexicon(SEAT_WORDS),
-        ..Seat::default()
+        ..CouncilSeat::default()
     };
-    let chief = Seat {
+    let chief = CouncilSeat {
         id: "chief".into(),
         sub_chiefs: (0..SEATS).map(&mut seat).collect(),
-        ..Seat::default()
+        ..CouncilSeat::default()
     };
     let prose: Vec<&str> = PROSE.split(' ').collect();
     let words: Vec<&str> = (0..WORDS).map(|_| draw.of(&prose)).collect();
     let question = words.join(" ");
 
     let begin = Instant::now();
-    let lens = Lens::new(&detector, &[chief]);
+    let lens = ComplexityDetector::new(&detector, &[chief]);
     let making = begin.elapsed();
     let mut took: Vec<Duration> = (0..ROUNDS)
         .map(|_| {

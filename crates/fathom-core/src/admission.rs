@@ -1,11 +1,11 @@
 //! The recursion rules: whether a child may be spawned at all, whatever the budget says.
 
 use crate::contract::{Contract, PermissionMode};
-use crate::recursion::{Class, SpawnRequest};
+use crate::recursion::{SpawnClass, SpawnRequest};
 use crate::stop::Refusal;
 
 /// The facts about a parent that the rules depend on.
-pub(crate) struct Parent<'a> {
+pub(crate) struct SpawnParent<'a> {
     pub(crate) contract: &'a Contract,
     pub(crate) depth: u8,
     pub(crate) children: u32,
@@ -14,7 +14,7 @@ pub(crate) struct Parent<'a> {
 }
 
 /// Checks a spawn against its parent's policy. Nothing is allowed that is not said to be.
-pub(crate) fn check_spawn(parent: &Parent<'_>, request: &SpawnRequest) -> Result<(), Refusal> {
+pub(crate) fn check_spawn(parent: &SpawnParent<'_>, request: &SpawnRequest) -> Result<(), Refusal> {
     let policy = &parent.contract.recursion;
     if parent.depth >= policy.max_depth {
         return Err(Refusal::Depth {
@@ -45,7 +45,7 @@ pub(crate) fn check_spawn(parent: &Parent<'_>, request: &SpawnRequest) -> Result
         });
     }
     // A repair of something that in truth went through would do it twice.
-    if request.class == Class::Repair && parent.unverified_effect {
+    if request.class == SpawnClass::Repair && parent.unverified_effect {
         return Err(Refusal::VerifyFirst);
     }
     match wider(&request.contract, parent.contract) {

@@ -35,12 +35,12 @@ pub const COMMAND_BYTES_MAX: usize = 16 * 1024;
 /// A program and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
-pub struct Argv {
+pub struct ArgumentVector {
     program: String,
     args: Vec<String>,
 }
 
-impl Argv {
+impl ArgumentVector {
     /// The program to run: a name or a path, never empty.
     pub fn program(&self) -> &str {
         &self.program
@@ -58,23 +58,23 @@ impl Argv {
     }
 }
 
-impl TryFrom<Vec<String>> for Argv {
-    type Error = Cause;
+impl TryFrom<Vec<String>> for ArgumentVector {
+    type Error = ArgvErrorKind;
 
-    fn try_from(words: Vec<String>) -> Result<Self, Cause> {
+    fn try_from(words: Vec<String>) -> Result<Self, ArgvErrorKind> {
         let mut words = words.into_iter();
         match words.next() {
             Some(program) if !program.is_empty() => Ok(Self {
                 program,
                 args: words.collect(),
             }),
-            _ => Err(Cause::NoProgram),
+            _ => Err(ArgvErrorKind::NoProgram),
         }
     }
 }
 
-impl From<Argv> for Vec<String> {
-    fn from(argv: Argv) -> Self {
+impl From<ArgumentVector> for Vec<String> {
+    fn from(argv: ArgumentVector) -> Self {
         let mut words = argv.args;
         words.insert(0, argv.program);
         words
@@ -82,7 +82,7 @@ impl From<Argv> for Vec<String> {
 }
 
 /// As a person would type it, quoted where needed; it is read as the same words again.
-impl fmt::Display for Argv {
+impl fmt::Display for ArgumentVector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, word) in self.words().enumerate() {
             if index > 0 {
@@ -102,17 +102,17 @@ impl fmt::Display for Argv {
 /// A line that is not run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {cause}")]
-pub struct Refusal {
+pub struct ArgvError {
     /// The line on which the command begins, counted from one.
     pub line: usize,
     #[source]
-    pub cause: Cause,
+    pub cause: ArgvErrorKind,
 }
 
 /// Reasons not to run a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Cause {
+pub enum ArgvErrorKind {
     /// It would be replaced by something else.
     #[error("`{0}` would be expanded by a shell, and there is none; single quotes make it plain")]
     Expansion(char),
@@ -152,8 +152,8 @@ pub enum Cause {
 }
 
 /// Reads the commands of a text, in order. Lines with nothing to run are left out.
-pub fn commands(text: &str) -> Vec<Result<Argv, Refusal>> {
-    let mut reader = Reader {
+pub fn commands(text: &str) -> Vec<Result<ArgumentVector, ArgvError>> {
+    let mut reader = ArgvParser {
         rest: text,
         line: 1,
     };
@@ -161,24 +161,24 @@ pub fn commands(text: &str) -> Vec<Result<Argv, Refusal>> {
     while reader.skip_empty_lines() {
         let line = reader.line;
         if read.len() == COMMANDS_MAX {
-            let cause = Cause::TooManyCommands;
-            read.push(Err(Refusal { line, cause }));
+            let cause = ArgvErrorKind::TooManyCommands;
+            read.push(Err(ArgvError { line, cause }));
             break;
         }
         match reader.command() {
             Ok(words) if words.is_empty() => {}
             Ok(words) => {
-                let argv = Argv::try_from(words);
-                read.push(argv.map_err(|cause| Refusal { line, cause }));
+                let argv = ArgumentVector::try_from(words);
+                read.push(argv.map_err(|cause| ArgvError { line, cause }));
             }
-            Err(cause) => read.push(Err(Refusal { line, cause })),
+            Err(cause) => read.push(Err(ArgvError { line, cause })),
         }
     }
     read
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Quote {
+enum QuoteState {
     None,
     Single,
     Double,
@@ -186,20 +186,20 @@ enum Quote {
 
 /// The words so far, until something is wrong with them.
 #[derive(Default)]
-struct Draft {
+struct ArgvBuilder {
     words: Vec<String>,
     word: Option<String>,
-    cause: Option<Cause>,
+    cause: Option<ArgvErrorKind>,
 }
 
-impl Draft {
+impl ArgvBuilder {
     fn begin(&mut self) {
         self.word.get_or_insert_default();
     }
 
     fn push(&mut self, c: char) {
         if is_invisible(c) {
-            self.refuse(Cause::Invisible(c));
+            self.refuse(ArgvErrorKind::Invisible(c));
         } else if self.cause.is_none() {
             self.word.get_or_insert_default().push(c);
         }
@@ -209,10 +209,10 @@ impl Draft {
         let Some(word) = self.word.take() else { return };
         // Only in front: after the program `a=b` is an argument like any other.
         if self.words.is_empty() && is_assignment(&word) {
-            self.refuse(Cause::Assignment);
+            self.refuse(ArgvErrorKind::Assignment);
         }
         if self.words.len() == WORDS_MAX {
-            self.refuse(Cause::TooManyWords);
+            self.refuse(ArgvErrorKind::TooManyWords);
         }
         if self.cause.is_none() {
             self.words.push(word);
@@ -220,17 +220,17 @@ impl Draft {
     }
 
     /// The first cause is the one that is told.
-    fn refuse(&mut self, cause: Cause) {
+    fn refuse(&mut self, cause: ArgvErrorKind) {
         self.cause.get_or_insert(cause);
     }
 }
 
-struct Reader<'a> {
+struct ArgvParser<'a> {
     rest: &'a str,
     line: usize,
 }
 
-impl Reader<'_> {
+impl ArgvParser<'_> {
     /// Skips to the next line with something in it. False if there is none.
     fn skip_empty_lines(&mut self) -> bool {
         while !self.rest.is_empty() {
@@ -247,54 +247,58 @@ impl Reader<'_> {
 
     /// The words of the next command. What is wrong with it is told only at its end, so that no part of it is read as
     /// another command.
-    fn command(&mut self) -> Result<Vec<String>, Cause> {
+    fn command(&mut self) -> Result<Vec<String>, ArgvErrorKind> {
         let bytes_before = self.rest.len();
-        let mut draft = Draft::default();
-        let mut quote = Quote::None;
+        let mut draft = ArgvBuilder::default();
+        let mut quote = QuoteState::None;
         while let Some(c) = self.take() {
             if bytes_before - self.rest.len() > COMMAND_BYTES_MAX {
-                draft.refuse(Cause::TooLong);
+                draft.refuse(ArgvErrorKind::TooLong);
             }
             match (quote, c) {
-                (Quote::None, '\n') => break,
+                (QuoteState::None, '\n') => break,
                 // A shell would read on; here a line is what a person approves.
-                (Quote::Single | Quote::Double, '\n') => draft.refuse(Cause::LineEndInQuotes),
-                (Quote::Single, '\'') | (Quote::Double, '"') => quote = Quote::None,
-                (Quote::None, '\'' | '"') => {
+                (QuoteState::Single | QuoteState::Double, '\n') => {
+                    draft.refuse(ArgvErrorKind::LineEndInQuotes)
+                }
+                (QuoteState::Single, '\'') | (QuoteState::Double, '"') => quote = QuoteState::None,
+                (QuoteState::None, '\'' | '"') => {
                     draft.begin();
                     quote = if c == '"' {
-                        Quote::Double
+                        QuoteState::Double
                     } else {
-                        Quote::Single
+                        QuoteState::Single
                     };
                 }
                 // As in a shell: between double quotes a backslash takes the meaning of these alone.
-                (Quote::Double, '\\') if self.rest.starts_with(['"', '\\', '$', '`']) => {
+                (QuoteState::Double, '\\') if self.rest.starts_with(['"', '\\', '$', '`']) => {
                     self.take().into_iter().for_each(|c| draft.push(c));
                 }
-                (Quote::None, '\\') => match self.take() {
+                (QuoteState::None, '\\') => match self.take() {
                     Some('\n') => {}
                     Some(c) => draft.push(c),
-                    None => draft.refuse(Cause::OpenEscape),
+                    None => draft.refuse(ArgvErrorKind::OpenEscape),
                 },
                 // Nothing is expanded, so leaving these as they are would run another command than the one that was
                 // meant.
-                (Quote::None | Quote::Double, '$' | '`') => draft.refuse(Cause::Expansion(c)),
-                (Quote::None, ' ' | '\t') => draft.end_word(),
-                (Quote::None, '#') if draft.word.is_none() => self.skip_line(),
-                (Quote::None, '<') if self.rest.starts_with('<') => {
+                (QuoteState::None | QuoteState::Double, '$' | '`') => {
+                    draft.refuse(ArgvErrorKind::Expansion(c))
+                }
+                (QuoteState::None, ' ' | '\t') => draft.end_word(),
+                (QuoteState::None, '#') if draft.word.is_none() => self.skip_line(),
+                (QuoteState::None, '<') if self.rest.starts_with('<') => {
                     // Its body is not commands, and where it ends is for a shell to know: nothing after it is read.
-                    draft.refuse(Cause::HereDocument);
+                    draft.refuse(ArgvErrorKind::HereDocument);
                     self.rest = "";
                 }
-                (Quote::None, ';' | '|' | '&' | '<' | '>' | '(' | ')') => {
-                    draft.refuse(Cause::Operator(c));
+                (QuoteState::None, ';' | '|' | '&' | '<' | '>' | '(' | ')') => {
+                    draft.refuse(ArgvErrorKind::Operator(c));
                 }
                 (_, c) => draft.push(c),
             }
         }
-        if quote != Quote::None {
-            draft.refuse(Cause::OpenQuote);
+        if quote != QuoteState::None {
+            draft.refuse(ArgvErrorKind::OpenQuote);
         }
         draft.end_word();
         draft.cause.map_or(Ok(draft.words), Err)

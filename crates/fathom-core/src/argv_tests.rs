@@ -8,7 +8,7 @@ fn shown(text: &str) -> Vec<String> {
         .into_iter()
         .map(|read| match read {
             Ok(argv) => serde_json::to_string(&argv).unwrap(),
-            Err(Refusal { line, cause }) => format!("{line}: {cause:?}"),
+            Err(ArgvError { line, cause }) => format!("{line}: {cause:?}"),
         })
         .collect()
 }
@@ -102,7 +102,7 @@ fn g09_no_part_of_a_refused_command_becomes_another() {
         ("a b\\\n; c\nls", &["1: Operator(';')", r#"["ls"]"#]),
     ]);
     let block = "for f in a b; do\nrm -rf /\ndone";
-    let all: Result<Vec<Argv>, Refusal> = commands(block).into_iter().collect();
+    let all: Result<Vec<ArgumentVector>, ArgvError> = commands(block).into_iter().collect();
     assert_eq!(
         all.unwrap_err().to_string(),
         "line 1: `;` joins or redirects commands in a shell, and there is none"
@@ -153,7 +153,7 @@ proptest! {
     ) {
         let mut words = vec![program];
         words.extend(args);
-        let argv = Argv::try_from(words).unwrap();
+        let argv = ArgumentVector::try_from(words).unwrap();
         prop_assert_eq!(commands(&argv.to_string()), [Ok(argv)]);
     }
 

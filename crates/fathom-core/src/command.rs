@@ -6,22 +6,22 @@ use crate::amounts::{Amounts, Dimension};
 use crate::cell::{CellAnswer, CellLimits, ContextSource};
 use crate::domain::DomainRequest;
 use crate::effect::EffectRequest;
-use crate::event::{Signal, Started};
+use crate::event::{EpisodeSpec, Signal};
 use crate::failure::ModelFailure;
 use crate::id::{AskId, EpisodeId};
 use crate::marker::BlockKind;
-use crate::model::{ModelRole, Recall, Request};
+use crate::model::{ModelRequest, ModelRole, ReuseGrant};
 use crate::outcome::EpisodeResult;
-use crate::packet::{Field, Meta};
+use crate::packet::{HeaderField, PacketMeta};
 use crate::protocol::Envelope;
-use crate::stop::{Refusal, Shortener};
-use crate::text::{Text, Texts};
+use crate::stop::{Refusal, ShortenStage};
+use crate::text::{Text, VisitTexts};
 use crate::unit::Timestamp;
 
 /// Something an episode waits for beyond the answers to its commands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Awaited {
+pub enum ExternalWait {
     /// A time; the host answers with a tick.
     Until { at: Timestamp },
     /// A person's decision on an effect. The episode is suspended and its clock stands still.
@@ -32,12 +32,12 @@ pub enum Awaited {
 
 /// A piece of output for a channel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Block {
+pub struct OutputBlock {
     pub channel: String,
     pub text: Text,
 }
 
-impl Block {
+impl OutputBlock {
     /// A block of a model's text. Its channel is its kind: where it goes is for the destination matrix to say.
     pub fn marked(kind: BlockKind, text: Text) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl Block {
         }
     }
 
-    /// The kind of a block that [`Block::marked`] made.
+    /// The kind of a block that [`OutputBlock::marked`] made.
     pub fn kind(&self) -> Option<BlockKind> {
         BlockKind::from_name(&self.channel)
     }
@@ -81,13 +81,13 @@ pub enum Command {
         ask: AskId,
         /// For this model.
         model: ModelRole,
-        request: Request,
+        request: ModelRequest,
         /// Texts whose tokens are counted each by itself.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         weigh: Vec<Text>,
         /// An earlier answer to this request would do.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        recall: Option<Box<Recall>>,
+        recall: Option<Box<ReuseGrant>>,
         /// True if any answer that this run got to the same request will do.
         #[serde(default, skip_serializing_if = "is_not")]
         once: bool,
@@ -121,9 +121,9 @@ pub enum Command {
         /// Counts the tries.
         attempt: u16,
         model: ModelRole,
-        request: Request,
+        request: ModelRequest,
         /// Facts about the packet that the model does not see.
-        packet: Meta,
+        packet: PacketMeta,
         /// The most it may use.
         reserved: Amounts,
         /// Total drawn over the episode's life, this call included.
@@ -143,7 +143,7 @@ pub enum Command {
         ask: AskId,
         child: EpisodeId,
         /// All it starts with.
-        started: Box<Started>,
+        started: Box<EpisodeSpec>,
     },
     /// Pass a message to a child.
     SignalChild {
@@ -190,11 +190,11 @@ pub enum Command {
     },
     /// Show something, once this record is durable.
     Emit {
-        block: Block,
+        block: OutputBlock,
     },
     /// Wait for something.
     Await {
-        awaited: Awaited,
+        awaited: ExternalWait,
     },
     /// Write down that an ask was refused, and tell the program.
     Refuse {
@@ -212,9 +212,9 @@ pub enum Command {
     ReportShortening {
         /// For this call.
         ask: AskId,
-        field: Field,
+        field: HeaderField,
         /// The stage of the ladder that tried.
-        by: Shortener,
+        by: ShortenStage,
         /// Most tokens it may have.
         limit: u64,
         /// Tokens of the original.
@@ -235,7 +235,7 @@ pub enum Command {
     },
 }
 
-impl Texts for Command {
+impl VisitTexts for Command {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         match self {
             Self::Measure {
@@ -261,7 +261,7 @@ impl Texts for Command {
             Self::Domain { request, .. } => request.each_text(f),
             Self::Emit { block } => f(&mut block.text),
             Self::Await {
-                awaited: Awaited::Repair { failure, .. },
+                awaited: ExternalWait::Repair { failure, .. },
             } => failure.each_text(f),
             Self::Finish { result } => result.each_text(f),
             Self::Post { envelope } => envelope.each_text(f),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::recursion::Class;
+use crate::recursion::SpawnClass;
 
 /// A kind of child episode, as `verify` or `critique`.
 pub type ChildType = String;
@@ -66,7 +66,7 @@ pub struct RecursionPolicy {
     /// Child types that may not, whatever the other list says.
     pub forbidden_child_types: Vec<ChildType>,
     /// Classes that may be spawned. Work must be listed to be allowed.
-    pub allowed_classes: Vec<Class>,
+    pub allowed_classes: Vec<SpawnClass>,
     pub stop_conditions: StopConditions,
 }
 
@@ -79,10 +79,10 @@ impl Default for RecursionPolicy {
             allowed_child_types: Vec::new(),
             forbidden_child_types: FORBIDDEN_BY_DEFAULT.map(str::to_owned).to_vec(),
             allowed_classes: vec![
-                Class::Retrieval,
-                Class::Critique,
-                Class::Repair,
-                Class::Verification,
+                SpawnClass::Retrieval,
+                SpawnClass::Critique,
+                SpawnClass::Repair,
+                SpawnClass::Verification,
             ],
             stop_conditions: StopConditions::default(),
         }
@@ -92,7 +92,7 @@ impl Default for RecursionPolicy {
 /// A policy value above its hard cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}` is {value}, above the hard cap of {cap}")]
-pub struct OverCap {
+pub struct HardCapExceeded {
     /// The key as it stands in a file.
     pub key: &'static str,
     /// The value asked for.
@@ -103,7 +103,7 @@ pub struct OverCap {
 
 impl RecursionPolicy {
     /// Checks every value against its hard cap.
-    pub fn check(&self) -> Result<(), OverCap> {
+    pub fn check(&self) -> Result<(), HardCapExceeded> {
         let limits: [(&'static str, u64, u64); 5] = [
             ("max_depth", self.max_depth.into(), cap::DEPTH_MAX.into()),
             (
@@ -128,7 +128,7 @@ impl RecursionPolicy {
             ),
         ];
         match limits.into_iter().find(|(_, value, cap)| value > cap) {
-            Some((key, value, cap)) => Err(OverCap { key, value, cap }),
+            Some((key, value, cap)) => Err(HardCapExceeded { key, value, cap }),
             None => Ok(()),
         }
     }
@@ -137,7 +137,7 @@ impl RecursionPolicy {
 /// The part an episode plays in a team of agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum AgentRole {
     /// Splits work and coordinates.
     Orchestrator,
     /// Writes plans.
@@ -154,7 +154,7 @@ pub enum Role {
     Doc,
 }
 
-impl std::fmt::Display for Role {
+impl std::fmt::Display for AgentRole {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Orchestrator => "orchestrator",

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::packet::Risk;
+use crate::packet::PacketRisk;
 use crate::protocol::{CouncilRole, MessageType};
 
 /// The name of the domain.
@@ -21,7 +21,7 @@ pub const TRACE_CHANNEL: &str = "phases";
 /// A way to a channel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Way {
+pub struct ChannelRoute {
     pub channel: String,
     /// True for a note there, beside the conversation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -31,18 +31,18 @@ pub struct Way {
 /// A block that is to be delivered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Send {
+pub struct DeliveryRequest {
     /// Number of the block within its episode, counted from zero.
     pub block: u32,
     pub kind: String,
     /// The text as the model wrote it. The host filters it.
     pub text: String,
-    pub to: Vec<Way>,
+    pub to: Vec<ChannelRoute>,
     /// The council role that speaks.
     pub speaker: CouncilRole,
     /// Its message type for the council.
     pub message: MessageType,
-    pub risk: Risk,
+    pub risk: PacketRisk,
     /// Confidence of the plan, in thousandths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence_milli: Option<u16>,
@@ -64,7 +64,7 @@ pub enum DeliveryState {
 
 /// Outcome of a block on one channel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DeliveryNote {
+pub struct ChannelDelivery {
     pub channel: String,
     /// True for a note there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -78,7 +78,7 @@ pub struct DeliveryNote {
 /// Answer of the domain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Sent {
+pub struct DeliveryReport {
     /// One for each way.
-    pub deliveries: Vec<DeliveryNote>,
+    pub deliveries: Vec<ChannelDelivery>,
 }

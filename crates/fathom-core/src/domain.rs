@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Contract, Role};
+use crate::contract::{AgentRole, Contract};
 use crate::stop::Refusal;
-use crate::text::{Text, Texts};
+use crate::text::{Text, VisitTexts};
 
 /// The kind of access to a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Access {
+pub enum DomainAccess {
     /// It is looked at. The domain's name must stand in the contract's `read_scopes`.
     Read,
     /// It is changed, at most once, after the request is durable. The name must stand in `write_scopes`.
@@ -20,7 +20,7 @@ pub enum Access {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DomainRequest {
     pub domain: String,
-    pub access: Access,
+    pub access: DomainAccess,
     /// The request in the domain's own words, as JSON.
     pub request: Text,
     /// Untrusted content that it may come from. The governor fills it in.
@@ -32,24 +32,24 @@ pub struct DomainRequest {
 ///
 /// Such a domain is lent, not shared: an episode that gave it to a child to write has it back when the child is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Owners {
+pub struct DomainOwners {
     pub domain: &'static str,
     /// Roles that may change it; if none is named, only people and the host's own ingestion.
-    pub writers: &'static [Role],
+    pub writers: &'static [AgentRole],
     /// Roles that may look at it.
-    pub readers: &'static [Role],
+    pub readers: &'static [AgentRole],
     /// True if the domain holds what people outside said.
     pub untrusted: bool,
 }
 
-const ALL: &[Role] = &[
-    Role::Orchestrator,
-    Role::Planner,
-    Role::Creator,
-    Role::Publisher,
-    Role::Engagement,
-    Role::Verifier,
-    Role::Doc,
+const ALL: &[AgentRole] = &[
+    AgentRole::Orchestrator,
+    AgentRole::Planner,
+    AgentRole::Creator,
+    AgentRole::Publisher,
+    AgentRole::Engagement,
+    AgentRole::Verifier,
+    AgentRole::Doc,
 ];
 
 /// Names of the domains that have owners.
@@ -81,15 +81,15 @@ pub mod name {
 }
 
 /// The domains that have owners, and who they are.
-pub const OWNERS: [Owners; 12] = {
-    use Role::{Creator, Doc, Engagement, Orchestrator, Planner, Publisher, Verifier};
+pub const OWNERS: [DomainOwners; 12] = {
+    use AgentRole::{Creator, Doc, Engagement, Orchestrator, Planner, Publisher, Verifier};
     const fn of(
         domain: &'static str,
-        writers: &'static [Role],
-        readers: &'static [Role],
+        writers: &'static [AgentRole],
+        readers: &'static [AgentRole],
         untrusted: bool,
-    ) -> Owners {
-        Owners {
+    ) -> DomainOwners {
+        DomainOwners {
             domain,
             writers,
             readers,
@@ -137,16 +137,16 @@ pub const OWNERS: [Owners; 12] = {
 };
 
 /// The owners of a domain that has any.
-pub fn owners(domain: &str) -> Option<&'static Owners> {
+pub fn owners(domain: &str) -> Option<&'static DomainOwners> {
     OWNERS.iter().find(|owners| owners.domain == domain)
 }
 
-impl Owners {
+impl DomainOwners {
     /// Checks that a role has this access.
-    pub fn check(&self, role: Role, access: Access) -> Result<(), Refusal> {
+    pub fn check(&self, role: AgentRole, access: DomainAccess) -> Result<(), Refusal> {
         let roles = match access {
-            Access::Read => self.readers,
-            Access::Write => self.writers,
+            DomainAccess::Read => self.readers,
+            DomainAccess::Write => self.writers,
         };
         if roles.contains(&role) {
             return Ok(());
@@ -161,7 +161,7 @@ impl Owners {
 
 impl DomainRequest {
     /// A request for a domain, of which nothing untrusted is known.
-    pub fn new(domain: &str, access: Access, request: String) -> Self {
+    pub fn new(domain: &str, access: DomainAccess, request: String) -> Self {
         Self {
             domain: domain.to_owned(),
             access,
@@ -171,10 +171,10 @@ impl DomainRequest {
     }
 
     /// Checks that the contract names the domain for this access, and the domain the role.
-    pub(crate) fn check(&self, contract: &Contract, role: Role) -> Result<(), Refusal> {
+    pub(crate) fn check(&self, contract: &Contract, role: AgentRole) -> Result<(), Refusal> {
         let scopes = match self.access {
-            Access::Read => &contract.read_scopes,
-            Access::Write => &contract.write_scopes,
+            DomainAccess::Read => &contract.read_scopes,
+            DomainAccess::Write => &contract.write_scopes,
         };
         // The contract first: a role has its domains only where its parent handed them on.
         if !scopes.contains(&self.domain) {
@@ -187,7 +187,7 @@ impl DomainRequest {
     }
 }
 
-impl Texts for DomainRequest {
+impl VisitTexts for DomainRequest {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.request);
     }

@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::Usage;
+use crate::model::TokenUsage;
 use crate::stop::{ErrorClass, StopReason};
-use crate::text::{Text, Texts};
+use crate::text::{Text, VisitTexts};
 use crate::unit::Millis;
 
 /// The kind of a failed model call.
@@ -101,13 +101,13 @@ impl fmt::Display for FailureKind {
 /// Cost of a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Billing {
+pub enum CallBilling {
     /// Certainly nothing: it was not sent, or was turned away at the door.
     Nothing,
     /// Perhaps all of it: counted at its full reservation.
     Perhaps,
     /// The provider reported this much.
-    Reported(Usage),
+    Reported(TokenUsage),
 }
 
 /// A model call that failed.
@@ -116,7 +116,7 @@ pub struct ModelFailure {
     pub kind: FailureKind,
     /// The cause in words, bounded.
     pub detail: Text,
-    pub billing: Billing,
+    pub billing: CallBilling,
     /// The pause that the provider asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<Millis>,
@@ -130,7 +130,7 @@ impl ModelFailure {
         Self {
             kind,
             detail: detail.into(),
-            billing: Billing::Nothing,
+            billing: CallBilling::Nothing,
             retry_after: None,
             partial: Text::default(),
         }
@@ -146,7 +146,7 @@ impl ModelFailure {
     /// A failure after the request went out: it may have been billed in full.
     pub fn sent(kind: FailureKind, detail: impl Into<Text>) -> Self {
         Self {
-            billing: Billing::Perhaps,
+            billing: CallBilling::Perhaps,
             ..Self::unsent(kind, detail)
         }
     }
@@ -162,7 +162,7 @@ impl fmt::Display for ModelFailure {
     }
 }
 
-impl Texts for ModelFailure {
+impl VisitTexts for ModelFailure {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.detail);
         f(&mut self.partial);

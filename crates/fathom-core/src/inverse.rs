@@ -10,7 +10,7 @@ const OUTPUT: &str = "{output}";
 /// A tool that takes back what another did, and the words it is called with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Inverse {
+pub struct InverseTool {
     pub tool: String,
     /// Its words: `{args}` is every word of the command, `{1}` its first, `{output}` the one line that it printed, and
     /// anything else is itself. Nothing is split or joined.
@@ -22,7 +22,7 @@ fn same_words() -> Vec<String> {
     vec![ARGS.to_owned()]
 }
 
-impl Inverse {
+impl InverseTool {
     /// A tool that is called with the same words.
     pub fn by(tool: impl Into<String>) -> Self {
         Self {
@@ -68,9 +68,9 @@ fn numbered(place: &str) -> Option<usize> {
 /// Reversibility of an effect. People are told before they decide.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
-pub enum Undo {
+pub enum Reversibility {
     /// A tool does it.
-    Tool(Inverse),
+    Tool(InverseTool),
     /// A person can.
     Hand,
     Nobody,

@@ -6,9 +6,9 @@ fn words(of: &[&str]) -> Vec<String> {
 
 #[test]
 fn g07_an_inverse_gets_whole_words_of_the_command_and_what_it_printed() {
-    let inverse = |args: &[&str]| Inverse {
+    let inverse = |args: &[&str]| InverseTool {
         args: words(args),
-        ..Inverse::by("drop")
+        ..InverseTool::by("drop")
     };
     let given = words(&["a b", "$(id)"]);
     for (args, printed, made) in [
@@ -25,7 +25,7 @@ fn g07_an_inverse_gets_whole_words_of_the_command_and_what_it_printed() {
         let made = made.map(|made| words(&made));
         assert_eq!(inverse(args).words(&given, printed), made, "{args:?}");
     }
-    assert_eq!(Inverse::by("drop").words(&given, ""), Some(given));
+    assert_eq!(InverseTool::by("drop").words(&given, ""), Some(given));
     assert_eq!(inverse(&["{1}", "{what}"]).unknown_place(), Some("{what}"));
     assert_eq!(inverse(&["{0}"]).unknown_place(), Some("{0}"));
     assert_eq!(

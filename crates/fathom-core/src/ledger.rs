@@ -25,7 +25,7 @@ pub const SHARED: [Dimension; 4] = [
 
 /// Use beyond a reservation, found when it was settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Overrun {
+pub struct ReservationOverrun {
     pub dimension: Dimension,
     pub reserved: u64,
     pub used: u64,
@@ -33,7 +33,7 @@ pub struct Overrun {
 
 /// A call that may be sent: what it draws, and the lease that must be durable first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Draw {
+pub struct LeaseDraw {
     /// Total drawn over the episode's life, this call included.
     pub drawn: Amounts,
     /// A new lease to write down, when the present one does not reach.
@@ -42,7 +42,7 @@ pub struct Draw {
 
 /// The books an episode is governed by. [`Ledger`] is the one that counts; the crash simulator brings others
 /// that miscount, to show that it would notice.
-pub trait Accounts: Send + 'static {
+pub trait BudgetAccounts: Send + 'static {
     /// Opens the books. The episode itself is the first that is counted.
     fn open(limit: Amounts) -> Self
     where
@@ -64,7 +64,7 @@ pub trait Accounts: Send + 'static {
     fn reserve(&mut self, ask: AskId, need: Amounts) -> Result<(), Dimension>;
 
     /// Turns a reservation into what was used; the rest is free again.
-    fn settle(&mut self, ask: AskId, used: Amounts) -> Vec<Overrun>;
+    fn settle(&mut self, ask: AskId, used: Amounts) -> Vec<ReservationOverrun>;
 
     /// Hands a part to a child.
     fn grant(&mut self, child: &EpisodeId, amounts: Amounts) -> Result<(), Dimension>;
@@ -73,7 +73,7 @@ pub trait Accounts: Send + 'static {
     fn close_grant(&mut self, child: &EpisodeId, spent: Amounts);
 
     /// Counts a call against the lease, extending it when needed.
-    fn draw(&mut self, need: Amounts) -> Draw;
+    fn draw(&mut self, need: Amounts) -> LeaseDraw;
 
     /// Counts the lease that no call accounts for as spent.
     fn forfeit(&mut self) -> Amounts;
@@ -116,7 +116,7 @@ impl Ledger {
     }
 }
 
-impl Accounts for Ledger {
+impl BudgetAccounts for Ledger {
     fn open(limit: Amounts) -> Self {
         Self {
             limit,
@@ -157,7 +157,7 @@ impl Accounts for Ledger {
         Ok(())
     }
 
-    fn settle(&mut self, ask: AskId, used: Amounts) -> Vec<Overrun> {
+    fn settle(&mut self, ask: AskId, used: Amounts) -> Vec<ReservationOverrun> {
         let Some(reserved) = self.reservations.remove(&ask) else {
             // Settled before or never reserved: nothing is paid twice.
             return Vec::new();
@@ -167,7 +167,7 @@ impl Accounts for Ledger {
         Amounts::DIMENSIONS
             .into_iter()
             .filter(|&dimension| used.get(dimension) > reserved.get(dimension))
-            .map(|dimension| Overrun {
+            .map(|dimension| ReservationOverrun {
                 dimension,
                 reserved: reserved.get(dimension),
                 used: used.get(dimension),
@@ -195,7 +195,7 @@ impl Accounts for Ledger {
         }
     }
 
-    fn draw(&mut self, need: Amounts) -> Draw {
+    fn draw(&mut self, need: Amounts) -> LeaseDraw {
         // Attempts and children wait for their own records, so no crash can forget them.
         let need = Amounts {
             tools: 0,
@@ -217,12 +217,12 @@ impl Accounts for Ledger {
         match lease {
             Some(upto) if upto != self.leased => {
                 self.leased = upto;
-                Draw {
+                LeaseDraw {
                     drawn: self.drawn,
                     lease: Some(upto),
                 }
             }
-            _ => Draw {
+            _ => LeaseDraw {
                 drawn: self.drawn,
                 lease: None,
             },
@@ -240,7 +240,7 @@ impl Accounts for Ledger {
 }
 
 /// The dimension, if any, in which spent and own in-flight amounts have crossed the closing mark.
-pub fn closing(accounts: &impl Accounts) -> Option<Dimension> {
+pub fn closing(accounts: &impl BudgetAccounts) -> Option<Dimension> {
     // Without grants: what a child was given may yet come back.
     let used = accounts.spent().plus(accounts.reserved());
     crossed(used, accounts.limit())

@@ -3,23 +3,23 @@
 use serde::{Deserialize, Serialize};
 
 use crate::amounts::Amounts;
-use crate::contract::{ChildType, Role};
+use crate::contract::{AgentRole, ChildType};
 use crate::id::Seq;
 use crate::stop::StopReason;
-use crate::text::{Text, Texts};
+use crate::text::{Text, VisitTexts};
 use crate::unit::{Millis, Timestamp};
 
 /// The state of an episode at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum EpisodeStatus {
     Ok,
     /// A person should look.
     NeedsReview,
     Failed,
 }
 
-impl std::fmt::Display for Status {
+impl std::fmt::Display for EpisodeStatus {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Ok => "ok",
@@ -32,32 +32,32 @@ impl std::fmt::Display for Status {
 /// Three to eight lines; fewer or more can neither be written nor read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Text>", into = "Vec<Text>")]
-pub struct Summary(Vec<Text>);
+pub struct ResultSummary(Vec<Text>);
 
 /// A summary that is too short or too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a summary has three to eight lines, not {0}")]
-pub struct SummaryLength(usize);
+pub struct SummaryLengthError(usize);
 
-impl TryFrom<Vec<Text>> for Summary {
-    type Error = SummaryLength;
+impl TryFrom<Vec<Text>> for ResultSummary {
+    type Error = SummaryLengthError;
 
-    fn try_from(lines: Vec<Text>) -> Result<Self, SummaryLength> {
+    fn try_from(lines: Vec<Text>) -> Result<Self, SummaryLengthError> {
         if (Self::LINES_MIN..=Self::LINES_MAX).contains(&lines.len()) {
             Ok(Self(lines))
         } else {
-            Err(SummaryLength(lines.len()))
+            Err(SummaryLengthError(lines.len()))
         }
     }
 }
 
-impl From<Summary> for Vec<Text> {
-    fn from(summary: Summary) -> Self {
+impl From<ResultSummary> for Vec<Text> {
+    fn from(summary: ResultSummary) -> Self {
         summary.0
     }
 }
 
-impl Summary {
+impl ResultSummary {
     /// Fewest lines a summary has.
     pub const LINES_MIN: usize = 3;
     /// Most lines a summary has.
@@ -100,7 +100,7 @@ pub struct Decision {
     pub rationale: Text,
 }
 
-impl Texts for Decision {
+impl VisitTexts for Decision {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.what);
         f(&mut self.rationale);
@@ -111,7 +111,7 @@ impl Texts for Decision {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskPacket {
     /// The role that should do it.
-    pub role: Role,
+    pub role: AgentRole,
     /// The kind of episode that should do it.
     pub child_type: ChildType,
     pub goal: Text,
@@ -140,7 +140,7 @@ pub enum NextAction {
     Handoff(HandoffTicket),
 }
 
-impl Texts for NextAction {
+impl VisitTexts for NextAction {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         match self {
             Self::Task(task) => {
@@ -158,14 +158,14 @@ impl Texts for NextAction {
 
 /// A program's own account at its end; the governor adds the rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
-    pub status: Status,
+pub struct ProgramVerdict {
+    pub status: EpisodeStatus,
     pub stop: StopReason,
     /// The answer, as far as there is one.
     pub answer: Option<Text>,
     /// The program's findings in a form of its own (JSON).
     pub report: Option<Text>,
-    pub summary: Summary,
+    pub summary: ResultSummary,
     /// Pointers to what was made.
     pub artifacts: Vec<Text>,
     pub decisions: Vec<Decision>,
@@ -189,10 +189,10 @@ pub struct BudgetUse {
 /// The result that every episode leaves behind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EpisodeResult {
-    pub status: Status,
+    pub status: EpisodeStatus,
     pub stop_reason: StopReason,
     /// Three to eight lines.
-    pub summary: Summary,
+    pub summary: ResultSummary,
     /// The answer, as far as there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Text>,
@@ -215,7 +215,7 @@ pub struct EpisodeResult {
     pub position: Seq,
 }
 
-impl Texts for EpisodeResult {
+impl VisitTexts for EpisodeResult {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         self.summary.0.each_text(f);
         self.answer.each_text(f);

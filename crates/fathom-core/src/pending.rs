@@ -5,26 +5,26 @@ use std::collections::BTreeMap;
 use crate::amounts::Amounts;
 use crate::command::Command;
 use crate::effect::{ApprovalTerms, EffectRequest, EffectState};
-use crate::event::Started;
-use crate::governor::Packing;
+use crate::event::EpisodeSpec;
+use crate::governor::PackingCall;
 use crate::id::{AskId, EpisodeId};
-use crate::model::{Measured, ModelRole, Request};
-use crate::packet::Meta;
+use crate::model::{ModelRequest, ModelRole, RequestEstimate};
+use crate::packet::PacketMeta;
 use crate::program::OnOutage;
-use crate::recursion::{Class, SpawnRequest};
+use crate::recursion::{SpawnClass, SpawnRequest};
 use crate::stop::Refusal;
 use crate::unit::Timestamp;
 
 /// One try at a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Try {
+pub(crate) struct Attempt {
     /// Names the attempt within its call, for good.
     pub(crate) number: u16,
     /// Tries since the call was asked for or the run was resumed.
     pub(crate) tries: u16,
 }
 
-impl Try {
+impl Attempt {
     pub(crate) const FIRST: Self = Self {
         number: 1,
         tries: 1,
@@ -51,43 +51,43 @@ impl Try {
 #[derive(Clone, Debug)]
 pub(crate) struct PackedCall {
     pub(crate) model: ModelRole,
-    pub(crate) request: Request,
+    pub(crate) request: ModelRequest,
     pub(crate) output_tokens_min: u32,
     pub(crate) on_outage: OnOutage,
     pub(crate) may_close: bool,
-    pub(crate) meta: Meta,
+    pub(crate) meta: PacketMeta,
 }
 
 /// An ask between being asked and being settled.
 #[derive(Clone, Debug)]
-pub(crate) enum Pending {
+pub(crate) enum PendingAsk {
     /// A call whose packet is being packed.
-    Packing(Box<Packing>),
+    Packing(Box<PackingCall>),
     /// A measured call that waits for budget.
     HeldCall {
         ask: PackedCall,
-        measured: Measured,
-        attempt: Try,
+        measured: RequestEstimate,
+        attempt: Attempt,
         not_before: Option<Timestamp>,
     },
     /// A call that may be on the wire.
     Calling {
         ask: PackedCall,
-        measured: Measured,
-        attempt: Try,
+        measured: RequestEstimate,
+        attempt: Attempt,
         reserved: Amounts,
     },
     /// A call that may be on the wire and that nobody wants any more.
     GivenUp {
-        measured: Measured,
-        attempt: Try,
+        measured: RequestEstimate,
+        attempt: Attempt,
         reserved: Amounts,
     },
     /// A call whose model cannot be reached; it waits until the run is resumed.
     Stalled {
         ask: PackedCall,
-        measured: Measured,
-        attempt: Try,
+        measured: RequestEstimate,
+        attempt: Attempt,
     },
     /// A child that waits for budget, with the number of siblings still waiting, itself included.
     HeldChild {
@@ -97,8 +97,8 @@ pub(crate) enum Pending {
     /// A child that runs.
     Child {
         child: EpisodeId,
-        class: Class,
-        started: Box<Started>,
+        class: SpawnClass,
+        started: Box<EpisodeSpec>,
     },
     /// An effect, from waiting for budget to its end.
     Effect {
@@ -113,7 +113,7 @@ pub(crate) enum Pending {
     Refusing(Refusal),
 }
 
-impl Pending {
+impl PendingAsk {
     /// True if its end may free budget for asks that wait.
     pub(crate) const fn is_in_flight(&self) -> bool {
         match self {
@@ -175,12 +175,12 @@ impl Pending {
 /// The asks that are not settled yet, in their order. It keeps count of those in flight: that is asked for each of many
 /// thousands that are refused together.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Unsettled {
-    asks: BTreeMap<AskId, Pending>,
+pub(crate) struct PendingAsks {
+    asks: BTreeMap<AskId, PendingAsk>,
     in_flight: usize,
 }
 
-impl Unsettled {
+impl PendingAsks {
     pub(crate) const fn new() -> Self {
         Self {
             asks: BTreeMap::new(),
@@ -193,7 +193,7 @@ impl Unsettled {
         self.in_flight > 0
     }
 
-    pub(crate) fn get(&self, id: AskId) -> Option<&Pending> {
+    pub(crate) fn get(&self, id: AskId) -> Option<&PendingAsk> {
         self.asks.get(&id)
     }
 
@@ -201,11 +201,11 @@ impl Unsettled {
         self.asks.keys().copied()
     }
 
-    pub(crate) fn values(&self) -> impl Iterator<Item = &Pending> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = &PendingAsk> {
         self.asks.values()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&AskId, &Pending)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&AskId, &PendingAsk)> {
         self.asks.iter()
     }
 
@@ -213,13 +213,13 @@ impl Unsettled {
         self.asks.is_empty()
     }
 
-    pub(crate) fn insert(&mut self, id: AskId, pending: Pending) {
+    pub(crate) fn insert(&mut self, id: AskId, pending: PendingAsk) {
         self.in_flight += usize::from(pending.is_in_flight());
         let before = self.asks.insert(id, pending);
         self.count_off(before.as_ref());
     }
 
-    pub(crate) fn remove(&mut self, id: AskId) -> Option<Pending> {
+    pub(crate) fn remove(&mut self, id: AskId) -> Option<PendingAsk> {
         let removed = self.asks.remove(&id);
         self.count_off(removed.as_ref());
         removed
@@ -229,7 +229,7 @@ impl Unsettled {
     pub(crate) fn change<T>(
         &mut self,
         id: AskId,
-        with: impl FnOnce(&mut Pending) -> T,
+        with: impl FnOnce(&mut PendingAsk) -> T,
     ) -> Option<T> {
         let pending = self.asks.get_mut(&id)?;
         let before = pending.is_in_flight();
@@ -239,13 +239,13 @@ impl Unsettled {
         Some(made)
     }
 
-    pub(crate) fn retain(&mut self, keep: impl FnMut(&AskId, &mut Pending) -> bool) {
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&AskId, &mut PendingAsk) -> bool) {
         self.asks.retain(keep);
         // Counted anew: `keep` does not tell what it removed.
         self.in_flight = self.asks.values().filter(|p| p.is_in_flight()).count();
     }
 
-    fn count_off(&mut self, gone: Option<&Pending>) {
-        self.in_flight -= usize::from(gone.is_some_and(Pending::is_in_flight));
+    fn count_off(&mut self, gone: Option<&PendingAsk>) {
+        self.in_flight -= usize::from(gone.is_some_and(PendingAsk::is_in_flight));
     }
 }

@@ -4,19 +4,19 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::amounts::{Amounts, Dimension};
-use crate::cell::{CellAnswer, CellEnd, CellLimits, CellQuestion, ContextSource};
-use crate::command::Block;
+use crate::cell::{CellAnswer, CellLimits, CellQuestion, CellResult, ContextSource};
+use crate::command::OutputBlock;
 use crate::contract::Contract;
 use crate::domain::DomainRequest;
 use crate::effect::{EffectOutcome, EffectRequest};
-use crate::event::{ProgramSpec, Signal, Started};
+use crate::event::{EpisodeSpec, ProgramSpec, Signal};
 use crate::failure::ModelFailure;
 use crate::id::{AskId, EpisodeId};
-use crate::model::{Delivery, ModelRole, Recall, Reply};
-use crate::outcome::{EpisodeResult, Verdict};
+use crate::model::{ModelReply, ModelRole, ReplyMode, ReuseGrant};
+use crate::outcome::{EpisodeResult, ProgramVerdict};
 use crate::packet::Packet;
-use crate::pending::{Pending, Unsettled};
-use crate::protocol::Draft;
+use crate::pending::{PendingAsk, PendingAsks};
+use crate::protocol::MessageDraft;
 use crate::recursion::SpawnRequest;
 use crate::stop::Refusal;
 use crate::text::Text;
@@ -54,11 +54,11 @@ pub struct ModelAsk {
     /// Tools that the model may want called.
     pub tools: Vec<ToolSpec>,
     /// Leave to use an earlier answer, which costs nothing.
-    pub recall: Option<Recall>,
+    pub recall: Option<ReuseGrant>,
     /// True if any answer that the run got to the same request will do.
     pub once: bool,
     /// Whole or streamed.
-    pub delivery: Delivery,
+    pub delivery: ReplyMode,
     /// Longest time one attempt may take.
     pub timeout: Millis,
     pub on_outage: OnOutage,
@@ -81,7 +81,7 @@ impl ModelAsk {
             tools: Vec::new(),
             recall: None,
             once: false,
-            delivery: Delivery::Streamed,
+            delivery: ReplyMode::Streamed,
             timeout: Millis(60_000),
             on_outage: OnOutage::Fail,
             may_close: true,
@@ -89,7 +89,7 @@ impl ModelAsk {
     }
 }
 
-/// Something a program asks for. Asks returned together are numbered in order from [`View::next_ask`].
+/// Something a program asks for. Asks returned together are numbered in order from [`ProgramView::next_ask`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ask {
     /// A model call.
@@ -122,20 +122,20 @@ pub enum Ask {
     /// Give up an earlier call or child.
     Cancel(AskId),
     /// Show something.
-    Emit(Block),
+    Emit(OutputBlock),
     /// End the episode.
-    Finish(Box<Verdict>),
+    Finish(Box<ProgramVerdict>),
     /// Put a message on the bus: it stands in the record from then on.
-    Post(Box<Draft>),
-    /// Be told of this moment when it comes, with [`Input::Tick`]. The last one asked for holds; an episode that waits
+    Post(Box<MessageDraft>),
+    /// Be told of this moment when it comes, with [`ProgramInput::Tick`]. The last one asked for holds; an episode that waits
     /// for a person may be told when it goes on.
     Wake(Timestamp),
 }
 
 /// The inputs of a program.
 #[derive(Clone, Copy, Debug)]
-pub enum Input<'a> {
-    Start(&'a Started),
+pub enum ProgramInput<'a> {
+    Start(&'a EpisodeSpec),
     /// The model said a few more words.
     Delta {
         /// In this call.
@@ -147,7 +147,7 @@ pub enum Input<'a> {
     Reply {
         /// To this call.
         ask: AskId,
-        reply: &'a Reply,
+        reply: &'a ModelReply,
     },
     /// A model call failed for good.
     Failed {
@@ -182,7 +182,7 @@ pub enum Input<'a> {
     CellEnded {
         /// The ask that ran it.
         ask: AskId,
-        end: &'a CellEnd,
+        end: &'a CellResult,
     },
     /// An ask was refused.
     Refused {
@@ -197,7 +197,7 @@ pub enum Input<'a> {
 
 /// A program's view of its surroundings.
 #[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
+pub struct ProgramView<'a> {
     /// The episode it works in.
     pub episode: &'a EpisodeId,
     /// The number its next ask will get.
@@ -214,20 +214,20 @@ pub struct View<'a> {
     /// Set once it may only finish or hand off, with the dimension that ran low.
     pub closing: Option<Dimension>,
     /// Its asks that are not settled yet.
-    pub(crate) pending: &'a Unsettled,
+    pub(crate) pending: &'a PendingAsks,
 }
 
-impl View<'_> {
+impl ProgramView<'_> {
     /// True for a call that was sent and is not settled yet.
     pub fn was_sent(&self, ask: AskId) -> bool {
-        self.pending.get(ask).is_some_and(Pending::was_sent)
+        self.pending.get(ask).is_some_and(PendingAsk::was_sent)
     }
 }
 
 /// The behaviour of an episode: a program sees inputs and asks for what comes next.
 pub trait Program: Send {
     /// Takes in what happened and asks for what comes next.
-    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask>;
+    fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask>;
 
     /// The best answer so far, kept whatever stops the episode.
     fn partial(&self) -> Option<Text>;
@@ -286,7 +286,7 @@ impl ProgramSpec {
 }
 
 /// Makes programs from their specifications.
-pub trait Programs: Send + Sync {
+pub trait ProgramFactory: Send + Sync {
     /// Builds the program that `spec` names.
     fn build(&self, spec: &ProgramSpec) -> Result<Box<dyn Program>, ProgramError>;
 }

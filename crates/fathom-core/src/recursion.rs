@@ -5,15 +5,15 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::amounts::Amounts;
-use crate::contract::{ChildType, Contract, Role};
+use crate::contract::{AgentRole, ChildType, Contract};
 use crate::event::ProgramSpec;
-use crate::text::{Text, Texts};
+use crate::text::{Text, VisitTexts};
 use crate::unit::Millis;
 
 /// The purpose of a spawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Class {
+pub enum SpawnClass {
     /// A: find what is missing.
     Retrieval,
     /// B: judge what was made.
@@ -26,7 +26,7 @@ pub enum Class {
     Work,
 }
 
-impl fmt::Display for Class {
+impl fmt::Display for SpawnClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Retrieval => "A retrieval",
@@ -41,7 +41,7 @@ impl fmt::Display for Class {
 /// The occasion for a spawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Trigger {
+pub enum SpawnTrigger {
     /// A capsule that is needed is not there.
     MissingCapsule,
     /// Nobody confirmed that the platform can do this.
@@ -76,23 +76,25 @@ pub enum Trigger {
     TaskPacket,
 }
 
-impl Trigger {
+impl SpawnTrigger {
     /// The one class this trigger belongs to.
-    pub const fn class(self) -> Class {
+    pub const fn class(self) -> SpawnClass {
         match self {
             Self::MissingCapsule | Self::UnconfirmedCapability | Self::MissingTemplate => {
-                Class::Retrieval
+                SpawnClass::Retrieval
             }
-            Self::RubricFailed | Self::HighStakesAction => Class::Critique,
-            Self::RetryableToolFailure | Self::BrowserDrift | Self::InvalidPayload => Class::Repair,
+            Self::RubricFailed | Self::HighStakesAction => SpawnClass::Critique,
+            Self::RetryableToolFailure | Self::BrowserDrift | Self::InvalidPayload => {
+                SpawnClass::Repair
+            }
             Self::EffectAttempted
             | Self::VisibilityUncertain
             | Self::DuplicateRisk
-            | Self::UnprovenCapsule => Class::Verification,
+            | Self::UnprovenCapsule => SpawnClass::Verification,
             Self::ComplexQuestion
             | Self::OversizedInput
             | Self::DispatchedTask
-            | Self::TaskPacket => Class::Work,
+            | Self::TaskPacket => SpawnClass::Work,
         }
     }
 }
@@ -102,15 +104,15 @@ impl Trigger {
 pub struct SpawnRequest {
     /// Kind of the child.
     pub child_type: ChildType,
-    pub class: Class,
-    pub trigger: Trigger,
+    pub class: SpawnClass,
+    pub trigger: SpawnTrigger,
     pub why: Text,
     /// The information or work that is expected.
     pub fetch: Text,
     /// The form the result must have.
     pub return_format: Text,
     pub goal: Text,
-    pub role: Role,
+    pub role: AgentRole,
     pub program: ProgramSpec,
     /// Never wider than its parent's.
     pub contract: Contract,
@@ -123,7 +125,7 @@ pub struct SpawnRequest {
     pub time_max: Option<Millis>,
 }
 
-impl Texts for SpawnRequest {
+impl VisitTexts for SpawnRequest {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.why);
         f(&mut self.fetch);

@@ -1,37 +1,37 @@
 //! Exchange between a run and its host: records out to the log, steps out to be carried out.
 
-use crate::command::{Block, Command};
-use crate::effect::{EffectRequest, Permit};
-use crate::event::Record;
+use crate::command::{Command, OutputBlock};
+use crate::effect::{EffectPermit, EffectRequest};
+use crate::event::JournalRecord;
 use crate::failure::ModelFailure;
 use crate::id::{AskId, Digest, EpisodeId, RunId, Seq};
-use crate::model::{ModelRole, Recall, Recalled, Reply, Request};
+use crate::model::{ModelReply, ModelRequest, ModelRole, ReuseGrant, ReuseSource};
 use crate::outcome::EpisodeResult;
 use crate::text::Text;
 use crate::unit::Timestamp;
 
 /// The extent of a log, counted in records over all its runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Position(pub u64);
+pub struct LogPosition(pub u64);
 
 /// A log's receipt for a record.
 #[derive(Clone, Copy, Debug)]
-pub struct Appended {
+pub struct AppendReceipt {
     /// Durable once the log reaches this far.
-    pub position: Position,
+    pub position: LogPosition,
     /// Head of the episode's chain, this record included.
     pub head: Digest,
 }
 
 /// The destination of records. Taking one is quick; whether it is durable is learnt later.
-pub trait Log {
+pub trait RecordLog {
     /// Takes a record.
-    fn append(&mut self, episode: &EpisodeId, record: Record) -> Appended;
+    fn append(&mut self, episode: &EpisodeId, record: JournalRecord) -> AppendReceipt;
 }
 
 /// The person's act that a run waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wait {
+pub enum RunWait {
     /// An effect needs a decision.
     Approval,
     /// A model cannot be reached.
@@ -40,18 +40,18 @@ pub enum Wait {
 
 /// A reply, and where in the run it is written down.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
-    pub reply: Reply,
+pub struct RecordedReply {
+    pub reply: ModelReply,
     /// To this episode.
     pub episode: EpisodeId,
     /// In this record of it.
     pub seq: Seq,
 }
 
-impl Said {
+impl RecordedReply {
     /// The reply as it stands for another call of the run.
-    pub fn again(&self, run: RunId) -> Reply {
-        self.reply.again(Recalled {
+    pub fn again(&self, run: RunId) -> ModelReply {
+        self.reply.again(ReuseSource {
             run,
             episode: self.episode.clone(),
             seq: self.seq,
@@ -62,19 +62,19 @@ impl Said {
 
 /// Something to carry out.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum HostStep {
     /// Count a request's tokens and answer with `Measured`.
     Measure {
         episode: EpisodeId,
         ask: AskId,
         model: ModelRole,
-        request: Request,
+        request: ModelRequest,
         /// Texts whose tokens are counted each by itself.
         weigh: Vec<Text>,
         /// An earlier answer would do.
-        recall: Option<Box<Recall>>,
+        recall: Option<Box<ReuseGrant>>,
         /// An earlier reply to the same request in this run; it is the answer.
-        said: Option<Box<Said>>,
+        said: Option<Box<RecordedReply>>,
         /// The number of the question, for the answer.
         round: u16,
     },
@@ -84,7 +84,7 @@ pub enum Step {
         ask: AskId,
         attempt: u16,
         model: ModelRole,
-        request: Request,
+        request: ModelRequest,
         not_before: Option<Timestamp>,
     },
     /// Give up a call; it still answers with `ModelReplied`.
@@ -102,7 +102,7 @@ pub enum Step {
         effect: EffectRequest,
     },
     /// Carry out an effect and answer with `EffectSettled`. Its intent is durable.
-    Attempt(Permit),
+    Attempt(EffectPermit),
     /// Ask whether an effect happened and answer with `EffectSettled`.
     Reconcile {
         episode: EpisodeId,
@@ -116,18 +116,21 @@ pub enum Step {
         command: Command,
     },
     /// Show a block. Its record is durable.
-    Emit { episode: EpisodeId, block: Block },
+    Emit {
+        episode: EpisodeId,
+        block: OutputBlock,
+    },
     /// A child episode is over: what it held here can go.
     Over { episode: EpisodeId },
     /// Nothing moves until a person acts: let go of the run.
-    Waiting(Wait),
+    Waiting(RunWait),
     /// The run is over. Its last record is durable.
     Finished(Box<EpisodeResult>),
 }
 
 /// A difference between what the journal says and what a fold of its events gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct ReplayDifference {
     pub episode: EpisodeId,
     pub seq: Seq,
     /// The commands in the journal.

@@ -5,14 +5,14 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::amounts::Dimension;
-use crate::contract::{ChildType, Role};
-use crate::domain::Access;
+use crate::contract::{AgentRole, ChildType};
+use crate::domain::DomainAccess;
 use crate::effect::KillScope;
 use crate::failure::FailureKind;
 use crate::id::EpisodeId;
-use crate::outcome::Status;
-use crate::packet::Field;
-use crate::recursion::{Class, Trigger};
+use crate::outcome::EpisodeStatus;
+use crate::packet::HeaderField;
+use crate::recursion::{SpawnClass, SpawnTrigger};
 
 /// A kind of error, for counting repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ pub enum StopReason {
     ReviewFailed,
     /// A packet cannot be brought under its limit of tokens.
     TokenBudget {
-        field: Field,
+        field: HeaderField,
         /// The part's tokens; for the prompt those of all that may not be cut.
         tokens: u64,
         /// The most it may have.
@@ -107,7 +107,7 @@ impl fmt::Display for StopReason {
 
 fn write_token_budget(
     f: &mut fmt::Formatter<'_>,
-    field: Field,
+    field: HeaderField,
     tokens: u64,
     limit: u64,
 ) -> fmt::Result {
@@ -120,7 +120,7 @@ fn write_token_budget(
 /// The stages that shorten a header field over its limit, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Shortener {
+pub enum ShortenStage {
     /// The host's extractive summariser.
     Local,
     /// The model in the role Lite.
@@ -129,7 +129,7 @@ pub enum Shortener {
     Prime,
 }
 
-impl fmt::Display for Shortener {
+impl fmt::Display for ShortenStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Local => "the summariser",
@@ -166,13 +166,13 @@ pub enum Refusal {
     },
     /// The class is not on the list.
     ClassNotAllowed {
-        class: Class,
+        class: SpawnClass,
     },
     /// The trigger belongs to another class.
     TriggerMismatch {
-        trigger: Trigger,
+        trigger: SpawnTrigger,
         /// The class that was named.
-        class: Class,
+        class: SpawnClass,
     },
     /// An effect was attempted and not yet verified: repair must wait.
     VerifyFirst,
@@ -190,13 +190,13 @@ pub enum Refusal {
     /// The contract does not name the domain for this.
     OutOfScope {
         domain: String,
-        access: Access,
+        access: DomainAccess,
     },
     /// The domain belongs to other roles.
     NotOwner {
         domain: String,
-        access: Access,
-        role: Role,
+        access: DomainAccess,
+        role: AgentRole,
     },
     /// Another episode of the run has the domain to write.
     Lent {
@@ -210,7 +210,7 @@ pub enum Refusal {
     },
     /// A part of the packet is over its limit of tokens, and nothing brought it under.
     TokenBudget {
-        field: Field,
+        field: HeaderField,
         /// Its tokens; for the prompt those of all that may not be cut.
         tokens: u64,
         /// The most it may have.
@@ -246,16 +246,16 @@ impl fmt::Display for Refusal {
             Self::ReadOnly => f.write_str("read-only: the effect goes to the parent"),
             Self::ToolNotAllowed { tool } => write!(f, "tool `{tool}` not allowed"),
             Self::OutOfScope { domain, access } => match access {
-                Access::Read => write!(f, "domain `{domain}` not in `read_scopes`"),
-                Access::Write => write!(f, "domain `{domain}` not in `write_scopes`"),
+                DomainAccess::Read => write!(f, "domain `{domain}` not in `read_scopes`"),
+                DomainAccess::Write => write!(f, "domain `{domain}` not in `write_scopes`"),
             },
             Self::NotOwner {
                 domain,
                 access,
                 role,
             } => match access {
-                Access::Read => write!(f, "role {role} is no reader of domain `{domain}`"),
-                Access::Write => write!(f, "role {role} is no writer of domain `{domain}`"),
+                DomainAccess::Read => write!(f, "role {role} is no reader of domain `{domain}`"),
+                DomainAccess::Write => write!(f, "role {role} is no writer of domain `{domain}`"),
             },
             Self::Lent { domain, to } => {
                 write!(f, "domain `{domain}` has one writer at a time, now {to}")
@@ -275,11 +275,11 @@ impl fmt::Display for Refusal {
 
 impl Refusal {
     /// The status of an episode that cannot continue without what was refused: it failed if nobody can help.
-    pub const fn as_status(&self) -> Status {
+    pub const fn as_status(&self) -> EpisodeStatus {
         match self {
             // No person can make a packet smaller than its prompt or bring back what is not there.
-            Self::TokenBudget { .. } | Self::Unavailable { .. } => Status::Failed,
-            _ => Status::NeedsReview,
+            Self::TokenBudget { .. } | Self::Unavailable { .. } => EpisodeStatus::Failed,
+            _ => EpisodeStatus::NeedsReview,
         }
     }
 

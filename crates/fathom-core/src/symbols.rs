@@ -28,7 +28,7 @@ impl OneOrMore {
 
 /// The sides of a symbol.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Facets {
+pub struct SymbolFacets {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,7 +64,7 @@ pub struct Symbol {
     #[serde(rename = "macro", default, skip_serializing_if = "Option::is_none")]
     pub macro_text: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub facets: Option<Facets>,
+    pub facets: Option<SymbolFacets>,
     /// The way in which it goes wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure_mode: Option<String>,
@@ -120,7 +120,7 @@ pub struct Kit {
 
 /// Somebody to think as: the catalogue's agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Persona {
+pub struct AgentProfile {
     pub id: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
@@ -202,7 +202,7 @@ impl SymbolRequest {
 
 /// A symbol as the store has it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct FoundSymbol {
     pub symbol: Symbol,
     /// The store's version of it, counted from one.
     pub version: u64,
@@ -231,11 +231,11 @@ pub enum SymbolFaultKind {
 pub struct SymbolAnswer {
     /// Symbols that were found, or the one that was written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub symbols: Vec<Found>,
+    pub symbols: Vec<FoundSymbol>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kit: Option<Kit>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub persona: Option<Persona>,
+    pub persona: Option<AgentProfile>,
     /// Ids that nothing was found for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,

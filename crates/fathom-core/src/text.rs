@@ -110,7 +110,7 @@ impl fmt::Debug for Text {
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Form {
+enum TextRepr {
     Sealed { sealed: Digest },
     Plain(Arc<str>),
 }
@@ -119,7 +119,7 @@ impl Serialize for Text {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.address {
             // Even while the plain text is at hand: what was sealed once is never written in the clear.
-            Some(sealed) => Form::Sealed { sealed }.serialize(serializer),
+            Some(sealed) => TextRepr::Sealed { sealed }.serialize(serializer),
             None => serializer.serialize_str(self.as_str()),
         }
     }
@@ -127,29 +127,29 @@ impl Serialize for Text {
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match Form::deserialize(deserializer)? {
-            Form::Sealed { sealed } => Self {
+        Ok(match TextRepr::deserialize(deserializer)? {
+            TextRepr::Sealed { sealed } => Self {
                 plain: None,
                 address: Some(sealed),
             },
-            Form::Plain(text) => Self::new(text),
+            TextRepr::Plain(text) => Self::new(text),
         })
     }
 }
 
 /// Anything that carries texts, so that the store can seal and open every one of them.
-pub trait Texts {
+pub trait VisitTexts {
     /// Calls `f` with each text, in a fixed order.
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text));
 }
 
-impl Texts for Text {
+impl VisitTexts for Text {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(self);
     }
 }
 
-impl<T: Texts> Texts for Vec<T> {
+impl<T: VisitTexts> VisitTexts for Vec<T> {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         for item in self {
             item.each_text(f);
@@ -157,7 +157,7 @@ impl<T: Texts> Texts for Vec<T> {
     }
 }
 
-impl<T: Texts> Texts for Option<T> {
+impl<T: VisitTexts> VisitTexts for Option<T> {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         if let Some(item) = self {
             item.each_text(f);
@@ -165,7 +165,7 @@ impl<T: Texts> Texts for Option<T> {
     }
 }
 
-impl<T: Texts> Texts for Box<T> {
+impl<T: VisitTexts> VisitTexts for Box<T> {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         (**self).each_text(f);
     }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::model::{Delivery, Message, Request, Speaker};
-use crate::text::{Text, Texts};
+use crate::model::{ChatMessage, ModelRequest, ReplyMode, Speaker};
+use crate::text::{Text, VisitTexts};
 
 /// A tool that a model may call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub struct ToolSpec {
     pub schema: Text,
 }
 
-impl Texts for ToolSpec {
+impl VisitTexts for ToolSpec {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.description);
         f(&mut self.schema);
@@ -33,7 +33,7 @@ pub struct ToolCall {
     pub arguments: Text,
 }
 
-impl Texts for ToolCall {
+impl VisitTexts for ToolCall {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.name);
         f(&mut self.arguments);
@@ -46,7 +46,7 @@ const HOW: &str = "Reply with one JSON object and nothing else: {\"tool\": NAME,
 
 /// The request for a model that has no calls of its own: it is told of the tools in words and held to [`as_schema`].
 /// None when the request offers no tools.
-pub fn in_words(request: &Request) -> Option<Request> {
+pub fn in_words(request: &ModelRequest) -> Option<ModelRequest> {
     if request.tools.is_empty() {
         return None;
     }
@@ -66,14 +66,14 @@ pub fn in_words(request: &Request) -> Option<Request> {
         Some(first) if first.speaker == Speaker::System => {
             first.text = Text::new(format!("{}\n\n{told}", first.text.as_str()));
         }
-        _ => messages.insert(0, Message::new(Speaker::System, told)),
+        _ => messages.insert(0, ChatMessage::new(Speaker::System, told)),
     }
-    Some(Request {
+    Some(ModelRequest {
         messages,
         schema: Some(Text::new(as_schema(&request.tools).to_string())),
         tools: Vec::new(),
         // Nobody wants to watch JSON being written.
-        delivery: Delivery::Whole,
+        delivery: ReplyMode::Whole,
         ..request.clone()
     })
 }
@@ -116,7 +116,7 @@ fn arguments_of(tool: &ToolSpec) -> Value {
 
 /// A reply of a model that writes its calls as JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Spoken {
+pub enum ToolReply {
     /// It wants a tool called.
     Call(ToolCall),
     Answer(String),
@@ -124,7 +124,7 @@ pub enum Spoken {
 
 /// Reasons why a reply is neither a call nor an answer in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
+pub enum ToolReplyError {
     /// It is something else than a JSON object.
     #[error("the reply is no JSON object")]
     NoObject,
@@ -134,31 +134,31 @@ pub enum Unfit {
 }
 
 /// Reads a reply in the form of [`as_schema`].
-pub fn read_reply(text: &str) -> Result<Spoken, Unfit> {
+pub fn read_reply(text: &str) -> Result<ToolReply, ToolReplyError> {
     let Ok(Value::Object(said)) = serde_json::from_str(text) else {
-        return Err(Unfit::NoObject);
+        return Err(ToolReplyError::NoObject);
     };
     match (said.get("tool"), said.get("arguments"), said.get("answer")) {
         (Some(Value::String(name)), Some(arguments), None) if said.len() == 2 => {
-            Ok(Spoken::Call(ToolCall {
+            Ok(ToolReply::Call(ToolCall {
                 name: Text::from(name.as_str()),
                 arguments: Text::new(arguments.to_string()),
             }))
         }
         (None, None, Some(Value::String(answer))) if said.len() == 1 => {
-            Ok(Spoken::Answer(answer.clone()))
+            Ok(ToolReply::Answer(answer.clone()))
         }
-        _ => Err(Unfit::Neither),
+        _ => Err(ToolReplyError::Neither),
     }
 }
 
 /// The words and calls of a reply where calls are written as JSON. What is in no such form is words.
 pub fn out_of_words(text: String) -> (String, Vec<ToolCall>) {
     match read_reply(&text) {
-        Ok(Spoken::Call(call)) => (String::new(), vec![call]),
+        Ok(ToolReply::Call(call)) => (String::new(), vec![call]),
         // An empty answer stays visible as what it is.
-        Ok(Spoken::Answer(answer)) if !answer.trim().is_empty() => (answer, Vec::new()),
-        Ok(Spoken::Answer(_)) | Err(_) => (text, Vec::new()),
+        Ok(ToolReply::Answer(answer)) if !answer.trim().is_empty() => (answer, Vec::new()),
+        Ok(ToolReply::Answer(_)) | Err(_) => (text, Vec::new()),
     }
 }
 

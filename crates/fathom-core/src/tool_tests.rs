@@ -1,8 +1,10 @@
 use serde_json::{Value, json};
 
-use super::{Spoken, ToolCall, ToolSpec, Unfit, as_schema, canonical, in_words, out_of_words};
+use super::{
+    ToolCall, ToolReply, ToolReplyError, ToolSpec, as_schema, canonical, in_words, out_of_words,
+};
 use super::{read_reply, sorted};
-use crate::model::{Delivery, Message, Request, Speaker};
+use crate::model::{ChatMessage, ModelRequest, ReplyMode, Speaker};
 use crate::unit::Millis;
 
 fn tools() -> Vec<ToolSpec> {
@@ -24,8 +26,8 @@ fn tools() -> Vec<ToolSpec> {
     ]
 }
 
-fn request(messages: Vec<Message>) -> Request {
-    Request {
+fn request(messages: Vec<ChatMessage>) -> ModelRequest {
+    ModelRequest {
         messages,
         output_tokens_max: 8,
         temperature_milli: None,
@@ -33,7 +35,7 @@ fn request(messages: Vec<Message>) -> Request {
         pattern: None,
         seed: None,
         tools: tools(),
-        delivery: Delivery::Streamed,
+        delivery: ReplyMode::Streamed,
         timeout: Millis(1),
     }
 }
@@ -61,26 +63,26 @@ fn what_fits_the_schema_is_read_and_nothing_else() {
     };
     assert_eq!(
         read_reply(r#" {"tool": "look", "arguments": {"page": 1}} "#),
-        Ok(Spoken::Call(call.clone()))
+        Ok(ToolReply::Call(call.clone()))
     );
     assert_eq!(
         read_reply(r#"{"answer": "yes"}"#),
-        Ok(Spoken::Answer("yes".into()))
+        Ok(ToolReply::Answer("yes".into()))
     );
     for (said, unfit) in [
-        ("", Unfit::NoObject),
-        ("yes", Unfit::NoObject),
-        (r#"{"answer": "cut o"#, Unfit::NoObject),
-        (r#"{"answer": "\ud800"}"#, Unfit::NoObject),
-        ("[]", Unfit::NoObject),
-        ("{}", Unfit::Neither),
-        (r#"{"tool": "look"}"#, Unfit::Neither),
-        (r#"{"tool": 1, "arguments": {}}"#, Unfit::Neither),
+        ("", ToolReplyError::NoObject),
+        ("yes", ToolReplyError::NoObject),
+        (r#"{"answer": "cut o"#, ToolReplyError::NoObject),
+        (r#"{"answer": "\ud800"}"#, ToolReplyError::NoObject),
+        ("[]", ToolReplyError::NoObject),
+        ("{}", ToolReplyError::Neither),
+        (r#"{"tool": "look"}"#, ToolReplyError::Neither),
+        (r#"{"tool": 1, "arguments": {}}"#, ToolReplyError::Neither),
         (
             r#"{"answer": "a", "tool": "look", "arguments": {}}"#,
-            Unfit::Neither,
+            ToolReplyError::Neither,
         ),
-        (r#"{"answer": "a", "more": 1}"#, Unfit::Neither),
+        (r#"{"answer": "a", "more": 1}"#, ToolReplyError::Neither),
     ] {
         assert_eq!(read_reply(said), Err(unfit), "{said}");
         assert_eq!(out_of_words(said.into()), (said.into(), Vec::new()));
@@ -93,8 +95,8 @@ fn what_fits_the_schema_is_read_and_nothing_else() {
 
 #[test]
 fn a_model_without_calls_is_told_of_the_tools_in_its_standing_instructions() {
-    let question = Message::new(Speaker::User, "why?");
-    let standing = Message::new(Speaker::System, "Be brief.");
+    let question = ChatMessage::new(Speaker::User, "why?");
+    let standing = ChatMessage::new(Speaker::System, "Be brief.");
     for (before, begins) in [
         (vec![standing, question.clone()], "Be brief.\n\nTools"),
         (vec![question.clone()], "Tools"),
@@ -107,7 +109,7 @@ fn a_model_without_calls_is_told_of_the_tools_in_its_standing_instructions() {
         assert!(system.contains("\"page\""), "{system}");
         assert_eq!(told.messages[1], question);
         assert!(told.tools.is_empty());
-        assert_eq!(told.delivery, Delivery::Whole);
+        assert_eq!(told.delivery, ReplyMode::Whole);
         let schema: Value = serde_json::from_str(told.schema.unwrap().as_str()).unwrap();
         assert_eq!(schema, as_schema(&tools()));
     }

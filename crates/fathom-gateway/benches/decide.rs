@@ -12,12 +12,12 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use fathom_core::contract::{Autonomy, Role};
-use fathom_core::effect::{DryRun, EffectClass, EffectRequest, Taint, Target};
+use fathom_core::contract::{AgentRole, Autonomy};
+use fathom_core::effect::{DryRun, EffectClass, EffectRequest, EffectTarget, TaintedArgument};
 use fathom_core::id::RunId;
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
-use fathom_gateway::{Asked, Bundle, Gateway, GatewayError, Settings};
+use fathom_gateway::{CheckedPolicies, EffectQuestion, Gateway, GatewayError, GatewaySettings};
 
 const ACCOUNTS: usize = 50;
 const ROUNDS: usize = 20_000;
@@ -43,7 +43,7 @@ const FILES: [(&str, &str); 4] = [
 ];
 
 fn gateway() -> Result<Gateway, GatewayError> {
-    let settings = Settings::parse(include_str!("../../../charters/agency/gateway.toml"))?;
+    let settings = GatewaySettings::parse(include_str!("../../../charters/agency/gateway.toml"))?;
     let mut entities = String::from("[");
     for n in 0..ACCOUNTS {
         let comma = if n == 0 { "" } else { "," };
@@ -54,7 +54,7 @@ fn gateway() -> Result<Gateway, GatewayError> {
     }
     entities.push(']');
     Ok(Gateway {
-        bundle: Bundle::new(&FILES, &settings.schema()?, &entities)?,
+        bundle: CheckedPolicies::new(&FILES, &settings.schema()?, &entities)?,
         tenant: "sample".to_owned(),
         flags: BTreeSet::from_iter(settings.flags),
         autonomy_max: BTreeMap::new(),
@@ -64,7 +64,7 @@ fn gateway() -> Result<Gateway, GatewayError> {
 fn effect(action: &str, taint: &[&str]) -> EffectRequest {
     EffectRequest {
         tool: format!("sandbox_{action}"),
-        target: Target {
+        target: EffectTarget {
             tenant: "sample".to_owned(),
             platform: "sandbox".to_owned(),
             account: "7".to_owned(),
@@ -77,7 +77,7 @@ fn effect(action: &str, taint: &[&str]) -> EffectRequest {
         class: EffectClass::Effect,
         taint: taint
             .iter()
-            .map(|argument| Taint {
+            .map(|argument| TaintedArgument {
                 argument: (*argument).to_owned(),
                 sources: vec!["domain:events".to_owned()],
             })
@@ -85,12 +85,12 @@ fn effect(action: &str, taint: &[&str]) -> EffectRequest {
     }
 }
 
-fn measure(name: &str, gateway: &Gateway, role: Role, effect: &EffectRequest) {
+fn measure(name: &str, gateway: &Gateway, role: AgentRole, effect: &EffectRequest) {
     let dry_run = DryRun {
         ok: true,
         report: Text::from("would be published"),
     };
-    let asked = Asked {
+    let asked = EffectQuestion {
         run: RunId::from_bytes([7; 16]),
         role,
         autonomy: Autonomy::Act,
@@ -126,25 +126,25 @@ fn main() -> Result<(), GatewayError> {
     measure(
         "publish",
         &gateway,
-        Role::Publisher,
+        AgentRole::Publisher,
         &effect("publish", &[]),
     );
     measure(
         "reply, nothing tainted",
         &gateway,
-        Role::Engagement,
+        AgentRole::Engagement,
         &effect("reply", &[]),
     );
     measure(
         "reply, two tainted",
         &gateway,
-        Role::Engagement,
+        AgentRole::Engagement,
         &effect("reply", &["/text", "/title"]),
     );
     measure(
         "a planner's publish",
         &gateway,
-        Role::Planner,
+        AgentRole::Planner,
         &effect("publish", &[]),
     );
     Ok(())

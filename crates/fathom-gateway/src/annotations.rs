@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use cedar_policy::{Effect, Policy};
 use fathom_core::unit::Millis;
 
-use crate::ruling::Approval;
+use crate::ruling::RequiredApproval;
 
 /// Longest id of a policy, in bytes.
 const ID_BYTES_MAX: usize = 64;
@@ -31,7 +31,7 @@ pub(crate) enum AnnotationFault {
 
 /// The approval terms of a permit, if it has any. An unknown annotation is refused: misspelt, it would require
 /// no approval.
-pub(crate) fn approval(policy: &Policy) -> Result<Option<Approval>, AnnotationFault> {
+pub(crate) fn approval(policy: &Policy) -> Result<Option<RequiredApproval>, AnnotationFault> {
     for (key, _) in policy.annotations() {
         if !["id", "approval", "expires", "second_person"].contains(&key) {
             return Err(AnnotationFault::Unknown(key.to_owned()));
@@ -48,7 +48,7 @@ pub(crate) fn approval(policy: &Policy) -> Result<Option<Approval>, AnnotationFa
     if policy.effect() == Effect::Forbid {
         return Err(AnnotationFault::OnForbid);
     }
-    let mut approval = Approval {
+    let mut approval = RequiredApproval {
         roles: read_roles(roles)?,
         second_person: match second_person {
             None => false,
@@ -57,7 +57,7 @@ pub(crate) fn approval(policy: &Policy) -> Result<Option<Approval>, AnnotationFa
                 return Err(AnnotationFault::SecondPersonValue);
             }
         },
-        ..Approval::default()
+        ..RequiredApproval::default()
     };
     if let Some(span) = expires {
         approval.expires_after =

@@ -12,7 +12,7 @@ const VALUES_MAX: usize = 1_024;
 
 /// Arguments by JSON pointer, grouped by type.
 #[derive(Debug, Default)]
-pub(crate) struct Arguments {
+pub(crate) struct PolicyArguments {
     pub(crate) texts: BTreeMap<String, String>,
     pub(crate) numbers: BTreeMap<String, i64>,
     pub(crate) truths: BTreeMap<String, bool>,
@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     pub(crate) left_out: Vec<String>,
 }
 
-impl Arguments {
+impl PolicyArguments {
     /// Reads JSON; an error denies the effect.
     pub(crate) fn read(json: &str) -> Result<Self, CannotJudge> {
         let value: Value = serde_json::from_str(json)

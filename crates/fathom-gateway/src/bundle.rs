@@ -7,34 +7,34 @@ use cedar_policy::{
     Authorizer, Decision, Entities, EntityUid, Policy, PolicyId, PolicySet, Schema, ValidationMode,
     Validator,
 };
-use fathom_core::effect::Taint;
+use fathom_core::effect::TaintedArgument;
 use fathom_core::id::Digest;
 use miette::Diagnostic;
 use sha2::{Digest as _, Sha256};
 
 use crate::annotations;
 use crate::error::GatewayError;
-use crate::question::{CannotJudge, Prepared, Question, Types};
-use crate::ruling::{Approval, Ruling, Verdict, rule};
+use crate::question::{CannotJudge, PolicyContext, PolicyQuestion, PolicyTypes};
+use crate::ruling::{PolicyRuling, PolicyVerdict, RequiredApproval, rule};
 
 /// Longest text of one error in a ruling, in characters.
 const ERROR_CHARS_MAX: usize = 300;
 
 /// A checked set of policies. It does not change; another set is another bundle with another digest.
 #[derive(Clone, Debug)]
-pub struct Bundle {
+pub struct CheckedPolicies {
     policies: PolicySet,
     /// Terms of the permits that need a person's approval.
-    approvals: BTreeMap<String, Approval>,
+    approvals: BTreeMap<String, RequiredApproval>,
     schema: Schema,
     entities: Entities,
     /// Entities that any question may need: all except accounts that no policy names.
     common: Entities,
-    types: Types,
+    types: PolicyTypes,
     digest: Digest,
 }
 
-impl Bundle {
+impl CheckedPolicies {
     /// Reads policies, each file with its name, and checks them against the schema. An empty list of files denies everything.
     pub fn new(files: &[(&str, &str)], schema: &str, entities: &str) -> Result<Self, GatewayError> {
         let digest = digest(files, schema, entities);
@@ -69,8 +69,8 @@ impl Bundle {
         }
         validate(&policies, &schema, &origins)?;
         let entities = read_entities(entities, &schema)?;
-        let types =
-            Types::new().map_err(|CannotJudge(what)| GatewayError::Schema { line: 1, what })?;
+        let types = PolicyTypes::new()
+            .map_err(|CannotJudge(what)| GatewayError::Schema { line: 1, what })?;
         let common = common(&entities, &policies, &types)?;
         Ok(Self {
             policies,
@@ -101,10 +101,11 @@ impl Bundle {
 
     /// Decides a question. If arguments are tainted, the policies are also evaluated as if none were, and the
     /// stricter ruling wins: a policy can make an effect harder for what came from outside, never easier.
-    pub fn decide(&self, question: &Question<'_>) -> Ruling {
-        let prepared = match Prepared::new(question, &self.types, &self.entities, &self.common) {
+    pub fn decide(&self, question: &PolicyQuestion<'_>) -> PolicyRuling {
+        let prepared = match PolicyContext::new(question, &self.types, &self.entities, &self.common)
+        {
             Ok(prepared) => prepared,
-            Err(error) => return Ruling::failed(clip(&error.0)),
+            Err(error) => return PolicyRuling::failed(clip(&error.0)),
         };
         let clean = self.ask(&prepared, &[]);
         let taint = &question.effect.taint;
@@ -114,10 +115,10 @@ impl Bundle {
         clean.and(self.ask(&prepared, taint))
     }
 
-    fn ask(&self, prepared: &Prepared<'_>, taint: &[Taint]) -> Ruling {
+    fn ask(&self, prepared: &PolicyContext<'_>, taint: &[TaintedArgument]) -> PolicyRuling {
         let request = match prepared.request(taint, &self.schema) {
             Ok(request) => request,
-            Err(error) => return Ruling::failed(clip(&error.0)),
+            Err(error) => return PolicyRuling::failed(clip(&error.0)),
         };
         let response =
             Authorizer::new().is_authorized(&request, &self.policies, &prepared.entities);
@@ -132,13 +133,13 @@ impl Bundle {
             // A policy that fails to evaluate is skipped by Cedar. It may have been the one that forbids, so
             // any error denies.
             Decision::Allow if errors.is_empty() => self.terms(&policies),
-            Decision::Allow | Decision::Deny => Some(Verdict::Deny),
+            Decision::Allow | Decision::Deny => Some(PolicyVerdict::Deny),
         };
         let verdict = verdict.unwrap_or_else(|| {
             errors.push(rule::NO_ROLE.to_owned());
-            Verdict::Deny
+            PolicyVerdict::Deny
         });
-        Ruling {
+        PolicyRuling {
             verdict,
             policies,
             errors,
@@ -147,14 +148,14 @@ impl Bundle {
 
     /// Combines the approval terms of all matching permits: a permit without terms does not override one with
     /// terms. `None` if nobody could meet all of them.
-    fn terms(&self, policies: &[String]) -> Option<Verdict> {
+    fn terms(&self, policies: &[String]) -> Option<PolicyVerdict> {
         let mut asked = policies.iter().filter_map(|id| self.approvals.get(id));
         let Some(first) = asked.next() else {
-            return Some(Verdict::Allow);
+            return Some(PolicyVerdict::Allow);
         };
         asked
             .try_fold(first.clone(), |all, one| all.and(one.clone()))
-            .map(Verdict::Approve)
+            .map(PolicyVerdict::Approve)
     }
 }
 
@@ -193,13 +194,13 @@ fn identify(policy: &Policy, file: &str, line: usize) -> Result<String, GatewayE
     }
 }
 
-type Origins<'a> = BTreeMap<String, (&'a str, &'a str, usize)>;
+type PolicyOrigins<'a> = BTreeMap<String, (&'a str, &'a str, usize)>;
 
 /// Checks every policy. Warnings are errors too: a rule that can never match is not what its author meant.
 fn validate(
     policies: &PolicySet,
     schema: &Schema,
-    origins: &Origins<'_>,
+    origins: &PolicyOrigins<'_>,
 ) -> Result<(), GatewayError> {
     let result = Validator::new(schema.clone()).validate(policies, ValidationMode::Strict);
     let errors = result
@@ -243,7 +244,7 @@ fn read_entities(text: &str, schema: &Schema) -> Result<Entities, GatewayError> 
 fn common(
     entities: &Entities,
     policies: &PolicySet,
-    types: &Types,
+    types: &PolicyTypes,
 ) -> Result<Entities, GatewayError> {
     let named: HashSet<EntityUid> = policies
         .policies()

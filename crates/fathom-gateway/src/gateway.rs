@@ -2,24 +2,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_core::contract::{Autonomy, Role};
+use fathom_core::contract::{AgentRole, Autonomy};
 use fathom_core::effect::{
-    ApprovalTerms, DryRun, EffectClass, EffectRequest, Grounds, PolicyDecision, Target,
+    ApprovalTerms, DecisionGrounds, DryRun, EffectClass, EffectRequest, EffectTarget,
+    PolicyDecision,
 };
 use fathom_core::id::{Digest, RunId};
 use fathom_core::unit::Timestamp;
 use sha2::{Digest as _, Sha256};
 
-use crate::bundle::Bundle;
-use crate::question::Question;
-use crate::ruling::{Approval, Verdict, rule};
+use crate::bundle::CheckedPolicies;
+use crate::question::PolicyQuestion;
+use crate::ruling::{PolicyVerdict, RequiredApproval, rule};
 
 /// A request for an effect.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct EffectQuestion<'a> {
     pub run: RunId,
     /// Role of the asking episode.
-    pub role: Role,
+    pub role: AgentRole,
     /// Autonomy that the episode's contract grants.
     pub autonomy: Autonomy,
     pub effect: &'a EffectRequest,
@@ -31,19 +32,19 @@ pub struct Asked<'a> {
 /// Decides about effects, on one bundle of policies.
 #[derive(Clone, Debug)]
 pub struct Gateway {
-    pub bundle: Bundle,
+    pub bundle: CheckedPolicies,
     /// Tenant whose runs it decides about.
     pub tenant: String,
     /// Flags that are set.
     pub flags: BTreeSet<String>,
     /// Maximum autonomy by role, whatever the contracts say.
-    pub autonomy_max: BTreeMap<Role, Autonomy>,
+    pub autonomy_max: BTreeMap<AgentRole, Autonomy>,
 }
 
 impl Gateway {
     /// Decides. A denial stays a denial: autonomy and taint only make it stricter.
-    pub fn decide(&self, asked: &Asked<'_>) -> (PolicyDecision, Grounds) {
-        let grounds = Grounds {
+    pub fn decide(&self, asked: &EffectQuestion<'_>) -> (PolicyDecision, DecisionGrounds) {
+        let grounds = DecisionGrounds {
             bundle: self.bundle.digest(),
             dry_run: asked.dry_run.cloned(),
             undo: None,
@@ -51,12 +52,12 @@ impl Gateway {
         (self.decision(asked), grounds)
     }
 
-    fn decision(&self, asked: &Asked<'_>) -> PolicyDecision {
+    fn decision(&self, asked: &EffectQuestion<'_>) -> PolicyDecision {
         let effect = asked.effect;
         let cap = self.autonomy_max.get(&asked.role);
         let autonomy = cap.map_or(asked.autonomy, |cap| asked.autonomy.min(*cap));
         let changes = effect.class == EffectClass::Effect;
-        let ruling = self.bundle.decide(&Question {
+        let ruling = self.bundle.decide(&PolicyQuestion {
             run: asked.run,
             tenant: &self.tenant,
             role: asked.role,
@@ -67,12 +68,12 @@ impl Gateway {
             at: asked.at,
         });
         let approval = match ruling.verdict {
-            Verdict::Deny => {
+            PolicyVerdict::Deny => {
                 let rule = ruling.reason();
                 return PolicyDecision::Deny { rule };
             }
-            Verdict::Allow => None,
-            Verdict::Approve(approval) => Some(approval),
+            PolicyVerdict::Allow => None,
+            PolicyVerdict::Approve(approval) => Some(approval),
         };
         // After the policies, so that a denial names the policy that made it and not the autonomy.
         if changes && autonomy == Autonomy::Suggest {
@@ -88,7 +89,7 @@ impl Gateway {
         if !(by_policy || by_autonomy || by_taint) {
             return PolicyDecision::Allow { rules };
         }
-        let Approval {
+        let RequiredApproval {
             roles,
             expires_after,
             second_person,
@@ -108,7 +109,7 @@ impl Gateway {
 /// Digest that an approval is bound to: this run, tool, target and event, the exact bytes of the arguments, and
 /// these policies.
 pub fn binding(run: RunId, effect: &EffectRequest, bundle: Digest) -> Digest {
-    let Target {
+    let EffectTarget {
         tenant,
         platform,
         account,

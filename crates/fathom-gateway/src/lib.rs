@@ -1,6 +1,6 @@
 //! Decides about effects: policies, autonomy, taint, approvals and the windows that trip the kill switch.
 //!
-//! A [`Bundle`] is a checked set of policies with one digest. A [`Gateway`] asks it, adds what no policy can lift, and
+//! A [`CheckedPolicies`] is a checked set of policies with one digest. A [`Gateway`] asks it, adds what no policy can lift, and
 //! answers with a decision to be written down. Nothing here reads a clock, a file or a network, and nothing is carried out:
 //! the same question has the same answer.
 //!
@@ -19,12 +19,12 @@ mod schema;
 mod settings;
 mod trip;
 
-pub use bundle::Bundle;
+pub use bundle::CheckedPolicies;
 pub use error::GatewayError;
-pub use gateway::{Asked, Gateway, binding};
-pub use question::Question;
-pub use retry::{Trouble, WAIT_MAX, retry};
-pub use ruling::{APPROVAL_EXPIRES_AFTER, Approval, Ruling, Verdict, rule};
+pub use gateway::{EffectQuestion, Gateway, binding};
+pub use question::PolicyQuestion;
+pub use retry::{AttemptFailure, WAIT_MAX, retry};
+pub use ruling::{APPROVAL_EXPIRES_AFTER, PolicyRuling, PolicyVerdict, RequiredApproval, rule};
 pub use schema::{SCHEMA, with_actions};
-pub use settings::Settings;
-pub use trip::{SCOPES_MAX, Trips, Window};
+pub use settings::GatewaySettings;
+pub use trip::{SCOPES_MAX, TripSwitch, TripWindow};

@@ -7,21 +7,21 @@ use cedar_policy::{
     Context, Entities, Entity, EntityId, EntityTypeName, EntityUid, Request, RestrictedExpression,
     Schema,
 };
-use fathom_core::contract::{Autonomy, Role};
-use fathom_core::effect::{DryRun, EffectClass, EffectRequest, Taint, Target};
+use fathom_core::contract::{AgentRole, Autonomy};
+use fathom_core::effect::{DryRun, EffectClass, EffectRequest, EffectTarget, TaintedArgument};
 use fathom_core::id::RunId;
 use fathom_core::unit::Timestamp;
 
-use crate::arguments::Arguments;
+use crate::arguments::PolicyArguments;
 
 /// Everything that policies can test.
 #[derive(Clone, Copy, Debug)]
-pub struct Question<'a> {
+pub struct PolicyQuestion<'a> {
     pub run: RunId,
     /// Tenant of the run.
     pub tenant: &'a str,
     /// Role of the asking episode.
-    pub role: Role,
+    pub role: AgentRole,
     /// Autonomy left after the role's maximum.
     pub autonomy: Autonomy,
     pub effect: &'a EffectRequest,
@@ -43,7 +43,7 @@ fn cannot_judge(error: impl std::fmt::Display) -> CannotJudge {
 
 /// Entity types of the schema, parsed once.
 #[derive(Clone, Debug)]
-pub(crate) struct Types {
+pub(crate) struct PolicyTypes {
     role: EntityTypeName,
     autonomy: EntityTypeName,
     class: EntityTypeName,
@@ -57,7 +57,7 @@ pub(crate) struct Types {
     action: EntityTypeName,
 }
 
-impl Types {
+impl PolicyTypes {
     pub(crate) fn new() -> Result<Self, CannotJudge> {
         let of = |name| EntityTypeName::from_str(name).map_err(cannot_judge);
         Ok(Self {
@@ -76,7 +76,7 @@ impl Types {
     }
 }
 
-impl Types {
+impl PolicyTypes {
     pub(crate) fn is_account(&self, uid: &EntityUid) -> bool {
         *uid.type_name() == self.account
     }
@@ -85,17 +85,17 @@ impl Types {
 /// The part of a question that does not depend on taint: principal, action, resource, and the entities that
 /// hold the arguments.
 #[derive(Debug)]
-pub(crate) struct Prepared<'a> {
-    question: &'a Question<'a>,
-    types: &'a Types,
+pub(crate) struct PolicyContext<'a> {
+    question: &'a PolicyQuestion<'a>,
+    types: &'a PolicyTypes,
     left_out: Vec<String>,
     pub(crate) entities: Entities,
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> PolicyContext<'a> {
     pub(crate) fn new(
-        question: &'a Question<'a>,
-        types: &'a Types,
+        question: &'a PolicyQuestion<'a>,
+        types: &'a PolicyTypes,
         listed: &Entities,
         common: &Entities,
     ) -> Result<Self, CannotJudge> {
@@ -103,7 +103,7 @@ impl<'a> Prepared<'a> {
         if text.is_closed() {
             return Err(CannotJudge("the arguments cannot be read".to_owned()));
         }
-        let arguments = Arguments::read(text.as_str())?;
+        let arguments = PolicyArguments::read(text.as_str())?;
         let account = account(types, &question.effect.target, listed)?;
         let texts = arguments.texts.into_iter();
         let numbers = arguments.numbers.into_iter();
@@ -135,7 +135,11 @@ impl<'a> Prepared<'a> {
     }
 
     /// The Cedar request, with the given arguments tainted.
-    pub(crate) fn request(&self, taint: &[Taint], schema: &Schema) -> Result<Request, CannotJudge> {
+    pub(crate) fn request(
+        &self,
+        taint: &[TaintedArgument],
+        schema: &Schema,
+    ) -> Result<Request, CannotJudge> {
         let Self {
             question, types, ..
         } = self;
@@ -149,7 +153,7 @@ impl<'a> Prepared<'a> {
         .map_err(cannot_judge)
     }
 
-    fn context(&self, taint: &[Taint]) -> Result<Context, CannotJudge> {
+    fn context(&self, taint: &[TaintedArgument]) -> Result<Context, CannotJudge> {
         use RestrictedExpression as Value;
         let Self {
             question, types, ..
@@ -205,14 +209,18 @@ fn uid(kind: &EntityTypeName, id: &str) -> EntityUid {
 }
 
 /// Id of an account across tenants and platforms. The parts are escaped, so that no two accounts share an id.
-fn account_id(target: &Target) -> String {
+fn account_id(target: &EffectTarget) -> String {
     [&target.tenant, &target.platform, &target.account]
         .map(|part| part.replace('%', "%25").replace('/', "%2F"))
         .join("/")
 }
 
 /// The account as it is listed, in its tenant and on its platform.
-fn account(types: &Types, target: &Target, listed: &Entities) -> Result<Entity, CannotJudge> {
+fn account(
+    types: &PolicyTypes,
+    target: &EffectTarget,
+    listed: &Entities,
+) -> Result<Entity, CannotJudge> {
     // The parents come from the target, listed or not: an account that `entities.json` omits must still fall
     // under the rules of its tenant and platform.
     let id = uid(&types.account, &account_id(target));

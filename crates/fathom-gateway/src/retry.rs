@@ -12,7 +12,7 @@ const FIRST_WAIT: Millis = Millis(1_000);
 
 /// Failure of a try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum AttemptFailure {
     /// Rate limited by the platform (429). It did nothing.
     RateLimited {
         /// Delay that the platform asked for.
@@ -27,14 +27,14 @@ pub enum Trouble {
 }
 
 /// Delay before the next try; `None` if there is none. `tries` counts all tries so far, the first included.
-pub fn retry(trouble: Trouble, tries: u32, idempotent: bool) -> Option<Millis> {
+pub fn retry(trouble: AttemptFailure, tries: u32, idempotent: bool) -> Option<Millis> {
     // A fault may hide an effect that happened, so only an idempotent call is repeated. An unsent one is safe
     // in any case.
     let (retries_max, after) = match trouble {
-        Trouble::RateLimited { after } => (RATE_LIMITED_RETRIES_MAX, after),
-        Trouble::ServerFault if idempotent => (FAULT_RETRIES_MAX, None),
-        Trouble::NotSent => (FAULT_RETRIES_MAX, None),
-        Trouble::ServerFault | Trouble::Other => return None,
+        AttemptFailure::RateLimited { after } => (RATE_LIMITED_RETRIES_MAX, after),
+        AttemptFailure::ServerFault if idempotent => (FAULT_RETRIES_MAX, None),
+        AttemptFailure::NotSent => (FAULT_RETRIES_MAX, None),
+        AttemptFailure::ServerFault | AttemptFailure::Other => return None,
     };
     if tries == 0 || tries > retries_max {
         return None;

@@ -21,7 +21,7 @@ pub mod rule {
 
 /// Terms on which a person may approve.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Approval {
+pub struct RequiredApproval {
     /// Roles that may decide; empty for any person.
     pub roles: BTreeSet<String>,
     /// Time that a person has to decide.
@@ -30,7 +30,7 @@ pub struct Approval {
     pub second_person: bool,
 }
 
-impl Default for Approval {
+impl Default for RequiredApproval {
     fn default() -> Self {
         Self {
             roles: BTreeSet::new(),
@@ -40,7 +40,7 @@ impl Default for Approval {
     }
 }
 
-impl Approval {
+impl RequiredApproval {
     /// Terms that meet both; `None` if nobody could.
     pub(crate) fn and(self, other: Self) -> Option<Self> {
         // An empty set means "anyone", so it is the neutral element and not the empty intersection.
@@ -65,29 +65,29 @@ impl Approval {
 
 /// The decision of a ruling.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PolicyVerdict {
     /// Some policy permits it, none forbids it, and all could be evaluated.
     Allow,
     /// Denied.
     Deny,
     /// Allowed once a person approves.
-    Approve(Approval),
+    Approve(RequiredApproval),
 }
 
 /// A decision of the policies, and the policies that made it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ruling {
-    pub verdict: Verdict,
+pub struct PolicyRuling {
+    pub verdict: PolicyVerdict,
     /// Ids of the policies that decided, sorted; empty if none permits it.
     pub policies: Vec<String>,
     /// Errors of the evaluation. Any of them denies.
     pub errors: Vec<String>,
 }
 
-impl Ruling {
+impl PolicyRuling {
     pub(crate) fn failed(error: impl Into<String>) -> Self {
         Self {
-            verdict: Verdict::Deny,
+            verdict: PolicyVerdict::Deny,
             policies: Vec::new(),
             errors: vec![error.into()],
         }
@@ -106,7 +106,7 @@ impl Ruling {
 
     /// The stricter of two rulings.
     pub(crate) fn and(self, other: Self) -> Self {
-        use Verdict::{Allow, Approve, Deny};
+        use PolicyVerdict::{Allow, Approve, Deny};
         let verdict = match (self.verdict, other.verdict) {
             // Of a denial, only the denying side's reasons are worth telling.
             (Deny, Allow | Approve(_)) => {

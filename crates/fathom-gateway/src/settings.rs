@@ -2,52 +2,52 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_core::contract::{Autonomy, Role};
+use fathom_core::contract::{AgentRole, Autonomy};
 use fathom_core::unit::Millis;
 use serde::Deserialize;
 
 use crate::annotations;
 use crate::error::GatewayError;
 use crate::schema;
-use crate::trip::Window;
+use crate::trip::TripWindow;
 
 /// Maximum number of calls that a window covers.
 const WINDOW_CALLS_MAX: u32 = 1_000;
 
 /// Settings beside the policies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct GatewaySettings {
     /// Actions that policies may name. All others are denied.
     pub actions: Vec<String>,
     /// Flags that are set at first.
     pub flags: BTreeSet<String>,
     /// Maximum autonomy by role.
-    pub autonomy_max: BTreeMap<Role, Autonomy>,
+    pub autonomy_max: BTreeMap<AgentRole, Autonomy>,
     /// Error window that trips the kill switch.
-    pub trip: Window,
+    pub trip: TripWindow,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct SettingsFile {
     actions: Vec<String>,
     #[serde(default)]
     flags: BTreeMap<String, bool>,
     #[serde(default)]
-    autonomy: BTreeMap<Role, Autonomy>,
+    autonomy: BTreeMap<AgentRole, Autonomy>,
     #[serde(default)]
-    trip: Trip,
+    trip: TripSettings,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Trip {
+struct TripSettings {
     errors_max: u32,
     of: u32,
     per: String,
 }
 
-impl Default for Trip {
+impl Default for TripSettings {
     fn default() -> Self {
         Self {
             errors_max: 5,
@@ -57,10 +57,11 @@ impl Default for Trip {
     }
 }
 
-impl Settings {
+impl GatewaySettings {
     /// Reads TOML.
     pub fn parse(text: &str) -> Result<Self, GatewayError> {
-        let file: File = toml::from_str(text).map_err(|error| refused(error.to_string()))?;
+        let file: SettingsFile =
+            toml::from_str(text).map_err(|error| refused(error.to_string()))?;
         // Only for its check: the names must be refused here, with the file that they come from, not when the
         // bundle is made.
         schema::with_actions(file.actions.iter().map(String::as_str))?;
@@ -86,7 +87,7 @@ fn refused(what: String) -> GatewayError {
     GatewayError::Settings { what }
 }
 
-fn window(trip: &Trip) -> Result<Window, GatewayError> {
+fn window(trip: &TripSettings) -> Result<TripWindow, GatewayError> {
     let per: Millis = annotations::duration(&trip.per).ok_or_else(|| {
         refused(format!(
             "invalid duration `{}`; expected e.g. `10m`",
@@ -98,7 +99,7 @@ fn window(trip: &Trip) -> Result<Window, GatewayError> {
             "`errors_max` must be from 1 to `of`, and `of` at most {WINDOW_CALLS_MAX}"
         )));
     }
-    Ok(Window {
+    Ok(TripWindow {
         errors_max: trip.errors_max,
         of: trip.of,
         per,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use fathom_core::effect::{KillScope, Target};
+use fathom_core::effect::{EffectTarget, KillScope};
 use fathom_core::unit::{Millis, Timestamp};
 
 /// Maximum number of accounts, actions and platforms watched at a time; the one idle for longest is forgotten
@@ -11,7 +11,7 @@ pub const SCOPES_MAX: usize = 1_024;
 
 /// Number of errors that trips, and the calls among which they are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct TripWindow {
     /// Number of errors that trips.
     pub errors_max: u32,
     /// Number of latest calls that are looked at.
@@ -22,20 +22,20 @@ pub struct Window {
 
 /// Watches calls by account, action and platform.
 #[derive(Clone, Debug)]
-pub struct Trips {
-    window: Window,
-    seen: BTreeMap<KillScope, VecDeque<Call>>,
+pub struct TripSwitch {
+    window: TripWindow,
+    seen: BTreeMap<KillScope, VecDeque<CountedCall>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Call {
+struct CountedCall {
     at: Timestamp,
     failed: bool,
 }
 
-impl Trips {
+impl TripSwitch {
     /// A watcher that has seen nothing yet.
-    pub const fn new(window: Window) -> Self {
+    pub const fn new(window: TripWindow) -> Self {
         Self {
             window,
             seen: BTreeMap::new(),
@@ -44,7 +44,12 @@ impl Trips {
 
     /// Records how a call ended. Returns the narrowest scope with too many errors; its calls are forgotten, so
     /// that they count neither towards a wider scope nor after a person lifted the switch.
-    pub fn note(&mut self, target: &Target, failed: bool, at: Timestamp) -> Option<KillScope> {
+    pub fn note(
+        &mut self,
+        target: &EffectTarget,
+        failed: bool,
+        at: Timestamp,
+    ) -> Option<KillScope> {
         // From narrow to wide: `find` below takes the first that is full.
         let scopes = [
             KillScope::Account(target.account.clone()),
@@ -53,7 +58,7 @@ impl Trips {
         ];
         let full = scopes
             .each_ref()
-            .map(|scope| self.add(scope, Call { at, failed }));
+            .map(|scope| self.add(scope, CountedCall { at, failed }));
         let tripped = scopes.iter().zip(full).find(|(_, full)| *full);
         let tripped = tripped.map(|(scope, _)| scope.clone())?;
         for scope in scopes {
@@ -63,11 +68,11 @@ impl Trips {
     }
 
     /// True if there are too many errors now.
-    fn add(&mut self, scope: &KillScope, call: Call) -> bool {
+    fn add(&mut self, scope: &KillScope, call: CountedCall) -> bool {
         if !self.seen.contains_key(scope) {
             self.make_room();
         }
-        let Window {
+        let TripWindow {
             errors_max,
             of,
             per,
@@ -88,7 +93,7 @@ impl Trips {
         if self.seen.len() < SCOPES_MAX {
             return;
         }
-        let last = |calls: &VecDeque<Call>| calls.back().map(|call| call.at);
+        let last = |calls: &VecDeque<CountedCall>| calls.back().map(|call| call.at);
         let quiet = self.seen.iter().min_by_key(|(_, calls)| last(calls));
         if let Some(quiet) = quiet.map(|(scope, _)| scope.clone()) {
             self.seen.remove(&quiet);

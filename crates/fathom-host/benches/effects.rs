@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 use fathom_core::effect::{EffectState, KillScope};
 use fathom_host::people::OsUser;
 use fathom_testkit::drill;
-use fathom_testkit::platform::{Platform, PlatformOptions};
-use fathom_testkit::server::{Behaviour, ModelServer, Seen};
+use fathom_testkit::platform::{FakePlatform, PlatformOptions};
+use fathom_testkit::server::{ModelServer, ReplyBehaviour, SeenRequest};
 
 #[path = "../tests/it/crowd.rs"]
 mod crowd;
@@ -49,15 +49,15 @@ fn main() {
 async fn overhead() {
     let dir = tempfile::tempdir().expect("a folder");
     let server = ModelServer::replying("unused").await.expect("a port");
-    let platform = Platform::start(PlatformOptions::default()).await;
+    let platform = FakePlatform::start(PlatformOptions::default()).await;
     let platform = platform.expect("a platform");
     let charter = crowd::charter(&dir.path().join("charter"), &platform);
     let host = crowd::host(&dir.path().join("home"));
-    let params = drill::Params {
+    let params = drill::DrillConfig {
         calls: 0,
         rounds: POSTS,
         effects: crowd::posts(0, POSTS),
-        ..drill::Params::default()
+        ..drill::DrillConfig::default()
     };
     let began = Instant::now();
     let handle = host.start(crowd::acting(&charter, &server, &params));
@@ -117,13 +117,13 @@ async fn kill() {
     // When the last call began.
     let last = Arc::new(Mutex::new(Instant::now()));
     let seen = Arc::clone(&last);
-    let server = ModelServer::start(move |_: &Seen| {
+    let server = ModelServer::start(move |_: &SeenRequest| {
         *seen.lock().expect("no panic") = Instant::now();
         // Short, so that calls end and begin all the time.
-        Behaviour::reply("well").after(Duration::from_millis(250))
+        ReplyBehaviour::reply("well").after(Duration::from_millis(250))
     });
     let server = server.await.expect("a port");
-    let platform = Platform::start(PlatformOptions {
+    let platform = FakePlatform::start(PlatformOptions {
         latency: Duration::from_millis(250),
         ..PlatformOptions::default()
     });

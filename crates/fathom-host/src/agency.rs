@@ -5,15 +5,18 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use fathom_core::contract::{Autonomy, Contract, PermissionMode, RecursionPolicy, Role};
-use fathom_core::model::Models;
-use fathom_core::programs::agency::{Blueprint, Crew, Lane, Member, Offer, Params, Source};
-use fathom_tools::{Declarations, ToolFacts};
+use fathom_core::contract::{AgentRole, Autonomy, Contract, PermissionMode, RecursionPolicy};
+use fathom_core::model::ModelSet;
+use fathom_core::programs::agency::{
+    AgencyBlueprint, AgencyConfig, AgencyCrew, AgencyTool, CapsuleSource, CrewMember,
+    PublishingLane,
+};
+use fathom_tools::{ToolFacts, ToolsFile};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::charter::agency::LaneTools;
-use crate::charter::{Agent, Charter, Profile};
+use crate::charter::{AgentFile, Charter, ModelProfile};
 use crate::error::HostError;
 use crate::gates::TENANT;
 
@@ -32,13 +35,13 @@ const OCCASION_DIGITS: usize = 12;
 
 /// A brand, as its folder says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Brand {
+pub struct BrandFolder {
     /// Its name.
     pub name: String,
     /// Values for the places in a charter's tools.
     pub values: BTreeMap<String, String>,
     /// What capsules are made of.
-    pub sources: Vec<Source>,
+    pub sources: Vec<CapsuleSource>,
 }
 
 #[derive(Deserialize)]
@@ -50,7 +53,7 @@ struct BrandFile {
     url: String,
 }
 
-impl Brand {
+impl BrandFolder {
     /// Reads a brand's folder. `settings` stand over what its file says.
     pub fn read(folder: &Path, settings: &BTreeMap<String, String>) -> Result<Self, HostError> {
         let path = folder.join(BRAND_FILE);
@@ -103,8 +106,8 @@ impl Brand {
     }
 }
 
-fn source(kind: &str, text: String) -> Source {
-    Source {
+fn source(kind: &str, text: String) -> CapsuleSource {
+    CapsuleSource {
         kind: kind.to_owned(),
         digest: hex(text.as_bytes()),
         text,
@@ -161,25 +164,25 @@ fn text(path: &Path) -> Result<String, HostError> {
 
 /// What is wanted of an agency.
 #[derive(Clone, Debug)]
-pub struct Commission<'a> {
+pub struct AgencyRequest<'a> {
     /// What is to be reached.
     pub goal: &'a str,
     /// For whom.
-    pub brand: &'a Brand,
+    pub brand: &'a BrandFolder,
     /// By which lane of the charter.
     pub lane: &'a str,
     /// What names the occasion; the goal where nothing does. An occasion is published once.
     pub occasion: Option<&'a str>,
     /// With which models.
-    pub models: &'a Models,
+    pub models: &'a ModelSet,
 }
 
 /// The program's parameters and the contract of its root.
 pub fn prepare(
     charter: &Charter,
-    commission: &Commission<'_>,
+    commission: &AgencyRequest<'_>,
     base: Contract,
-) -> Result<(Params, Contract), HostError> {
+) -> Result<(AgencyConfig, Contract), HostError> {
     let missing = |what: String| HostError::NoAgency {
         name: charter.name.clone(),
         what,
@@ -203,7 +206,7 @@ pub fn prepare(
     let brand = commission.brand;
     let values = brand.values.iter().map(|(k, v)| (k.as_str(), v.as_str()));
     let tools = gate.tools_with(values).map_err(missing)?;
-    let declared = Declarations::read(&tools).map_err(|error| missing(error.to_string()))?;
+    let declared = ToolsFile::read(&tools).map_err(|error| missing(error.to_string()))?;
     let tenant = brand.values.get(TENANT).cloned().unwrap_or_default();
     let facts = declared.tools.into_iter().map(|tool| {
         let mut facts = tool.facts;
@@ -212,7 +215,7 @@ pub fn prepare(
     });
     let facts: BTreeMap<String, ToolFacts> = facts.collect();
     let crew = crew(charter).map_err(missing)?;
-    let profile = Profile::of(&commission.models.main);
+    let profile = ModelProfile::of(&commission.models.main);
     let rules = agency.rules(profile);
     let prompt = |id: &str| {
         charter
@@ -222,11 +225,11 @@ pub fn prepare(
             .to_owned()
     };
     let contract = contract(&crew, base);
-    let params = Params {
+    let params = AgencyConfig {
         brand: brand.name.clone(),
         occasion: occasion(commission),
         sources: brand.sources.clone(),
-        blueprint: Blueprint {
+        blueprint: AgencyBlueprint {
             kind: agency.blueprint.clone(),
             instructions: prompt(&agency.blueprint),
             title_chars_max: rules.title_chars,
@@ -243,7 +246,7 @@ pub fn prepare(
 }
 
 /// What names the occasion: what a person called it, or the brand and the goal. No model has a say in it.
-fn occasion(commission: &Commission<'_>) -> String {
+fn occasion(commission: &AgencyRequest<'_>) -> String {
     let named = commission.occasion.unwrap_or(commission.goal);
     let mut digits = hex(format!("{}\n{named}", commission.brand.name).as_bytes());
     digits.truncate(OCCASION_DIGITS);
@@ -254,16 +257,16 @@ fn offers(
     name: &str,
     lane: &LaneTools,
     facts: &BTreeMap<String, ToolFacts>,
-) -> Result<Lane, String> {
+) -> Result<PublishingLane, String> {
     let offer = |tool: &String| {
         let facts = facts.get(tool).ok_or_else(|| format!("tool `{tool}`"))?;
-        Ok::<Offer, String>(Offer {
+        Ok::<AgencyTool, String>(AgencyTool {
             tool: tool.clone(),
             class: facts.class,
             target: facts.target.clone(),
         })
     };
-    Ok(Lane {
+    Ok(PublishingLane {
         name: name.to_owned(),
         publish: offer(&lane.publish)?,
         seen: offer(&lane.seen)?,
@@ -273,26 +276,26 @@ fn offers(
     })
 }
 
-fn crew(charter: &Charter) -> Result<Crew, String> {
-    let member = |role: Role| {
+fn crew(charter: &Charter) -> Result<AgencyCrew, String> {
+    let member = |role: AgentRole| {
         let agent = charter.agents.values().find(|agent| agent.role == role);
         agent
             .map(member)
             .ok_or_else(|| format!("agent with the role {role}"))
     };
-    Ok(Crew {
-        planner: member(Role::Planner)?,
-        creator: member(Role::Creator)?,
-        publisher: member(Role::Publisher)?,
-        engagement: member(Role::Engagement)?,
-        verifier: member(Role::Verifier)?,
-        doc: member(Role::Doc)?,
-        orchestrator: member(Role::Orchestrator)?,
+    Ok(AgencyCrew {
+        planner: member(AgentRole::Planner)?,
+        creator: member(AgentRole::Creator)?,
+        publisher: member(AgentRole::Publisher)?,
+        engagement: member(AgentRole::Engagement)?,
+        verifier: member(AgentRole::Verifier)?,
+        doc: member(AgentRole::Doc)?,
+        orchestrator: member(AgentRole::Orchestrator)?,
     })
 }
 
-fn member(agent: &Agent) -> Member {
-    Member {
+fn member(agent: &AgentFile) -> CrewMember {
+    CrewMember {
         prompt: agent.prompt.clone(),
         allowed_tools: agent.allowed_tools.clone(),
         read_scopes: agent.read_scopes.clone(),
@@ -303,7 +306,7 @@ fn member(agent: &Agent) -> Member {
 }
 
 /// The root's contract: it passes on what its crew may do, and its role keeps it from doing any of it.
-fn contract(crew: &Crew, base: Contract) -> Contract {
+fn contract(crew: &AgencyCrew, base: Contract) -> Contract {
     let members = [
         &crew.planner,
         &crew.creator,
@@ -313,7 +316,7 @@ fn contract(crew: &Crew, base: Contract) -> Contract {
         &crew.doc,
         &crew.orchestrator,
     ];
-    let all = |of: fn(&Member) -> &Vec<String>| {
+    let all = |of: fn(&CrewMember) -> &Vec<String>| {
         let mut names: Vec<String> = members
             .iter()
             .flat_map(|member| of(member).clone())

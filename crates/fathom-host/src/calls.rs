@@ -4,19 +4,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use fathom_core::event::{CallOutcome, EventKind};
-use fathom_core::failure::{Billing, FailureKind, ModelFailure};
+use fathom_core::event::{EventKind, ModelCallOutcome};
+use fathom_core::failure::{CallBilling, FailureKind, ModelFailure};
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::model::{Delivery, Request};
+use fathom_core::model::{ModelRequest, ReplyMode};
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
-use fathom_models::{Limiter, Model};
+use fathom_models::{CallLimiter, Model};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio::time::MissedTickBehavior;
 
 use crate::clock::{Clock, until};
-use crate::driver::Input;
+use crate::driver::DriverEvent;
 
 /// A stream's words are gathered for this long before they become one event.
 const SEGMENT: Duration = Duration::from_millis(100);
@@ -30,14 +30,14 @@ pub(crate) struct CallKey {
 }
 
 impl CallKey {
-    fn input(&self, kind: EventKind) -> Input {
-        Input {
+    fn input(&self, kind: EventKind) -> DriverEvent {
+        DriverEvent {
             episode: self.episode.clone(),
             kind,
         }
     }
 
-    fn replied(&self, outcome: CallOutcome) -> Input {
+    fn replied(&self, outcome: ModelCallOutcome) -> DriverEvent {
         self.input(EventKind::ModelReplied {
             ask: self.ask,
             attempt: self.attempt,
@@ -48,51 +48,51 @@ impl CallKey {
 }
 
 /// A call that is under way, and the means to give it up.
-pub(crate) struct UnderWay {
+pub(crate) struct CallHandle {
     task: AbortHandle,
     sent: Arc<AtomicBool>,
 }
 
-impl UnderWay {
+impl CallHandle {
     /// Gives the call up. Whether it may be billed depends on whether it went out.
-    pub(crate) fn abort(&self, key: &CallKey) -> Input {
+    pub(crate) fn abort(&self, key: &CallKey) -> DriverEvent {
         self.task.abort();
         let billing = if self.sent.load(Ordering::SeqCst) {
-            Billing::Perhaps
+            CallBilling::Perhaps
         } else {
-            Billing::Nothing
+            CallBilling::Nothing
         };
         let failure = ModelFailure {
             billing,
             ..ModelFailure::unsent(FailureKind::Cancelled, "given up")
         };
-        key.replied(CallOutcome::Failed(failure))
+        key.replied(ModelCallOutcome::Failed(failure))
     }
 }
 
 /// Answers for a call that was given up before it was even under way.
-pub(crate) fn never_sent(key: &CallKey) -> Input {
+pub(crate) fn never_sent(key: &CallKey) -> DriverEvent {
     let failure = ModelFailure::unsent(FailureKind::Cancelled, "given up before it was sent");
-    key.replied(CallOutcome::Failed(failure))
+    key.replied(ModelCallOutcome::Failed(failure))
 }
 
 /// What a call needs.
-pub(crate) struct Call {
+pub(crate) struct ModelCall {
     pub(crate) key: CallKey,
     pub(crate) model: Arc<dyn Model>,
-    pub(crate) limiter: Arc<Limiter>,
+    pub(crate) limiter: Arc<CallLimiter>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) request: Request,
+    pub(crate) request: ModelRequest,
     pub(crate) not_before: Option<Timestamp>,
-    pub(crate) events: mpsc::Sender<Input>,
+    pub(crate) events: mpsc::Sender<DriverEvent>,
 }
 
-impl Call {
+impl ModelCall {
     /// Sends the call on its way.
-    pub(crate) fn start(self) -> UnderWay {
+    pub(crate) fn start(self) -> CallHandle {
         let sent = Arc::new(AtomicBool::new(false));
         let task = tokio::spawn(self.run(Arc::clone(&sent))).abort_handle();
-        UnderWay { task, sent }
+        CallHandle { task, sent }
     }
 
     #[expect(
@@ -106,7 +106,7 @@ impl Call {
         let permit = self.limiter.acquire(self.model.endpoint()).await;
         sent.store(true, Ordering::SeqCst);
         let outcome = self.call().await;
-        if let CallOutcome::Failed(failure) = &outcome
+        if let ModelCallOutcome::Failed(failure) = &outcome
             && failure.kind == FailureKind::RateLimited
             && let Some(pause) = failure.retry_after
         {
@@ -117,7 +117,7 @@ impl Call {
         let _ = self.events.send(self.key.replied(outcome)).await;
     }
 
-    async fn call(&self) -> CallOutcome {
+    async fn call(&self) -> ModelCallOutcome {
         let heard = Mutex::new(String::new());
         let mut hear = |words: &str| {
             heard
@@ -127,8 +127,8 @@ impl Call {
         };
         let reply = self.model.call(&self.request, &mut hear);
         let reply = match self.request.delivery {
-            Delivery::Whole => reply.await,
-            Delivery::Streamed => {
+            ReplyMode::Whole => reply.await,
+            ReplyMode::Streamed => {
                 let mut reply = reply;
                 let mut segments = tokio::time::interval(SEGMENT);
                 segments.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -148,8 +148,8 @@ impl Call {
             }
         };
         match reply {
-            Ok(reply) => CallOutcome::Replied(reply),
-            Err(failure) => CallOutcome::Failed(failure),
+            Ok(reply) => ModelCallOutcome::Replied(reply),
+            Err(failure) => ModelCallOutcome::Failed(failure),
         }
     }
 
@@ -167,9 +167,9 @@ impl Call {
 }
 
 /// Random bits for the pause before a retry; without a source of them every pause is the longest.
-fn jitter_of(outcome: &CallOutcome) -> u16 {
+fn jitter_of(outcome: &ModelCallOutcome) -> u16 {
     let mut bits = [0xff; 2];
-    if let CallOutcome::Failed(_) = outcome {
+    if let ModelCallOutcome::Failed(_) = outcome {
         let _ = getrandom::fill(&mut bits);
     }
     u16::from_le_bytes(bits)

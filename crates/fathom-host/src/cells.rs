@@ -4,33 +4,34 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fathom_core::cell::{
-    CellAnswer, CellCall, CellEnd, CellError, CellErrorKind, CellQuestion, ContextSource,
+    CellAnswer, CellCall, CellError, CellErrorKind, CellQuestion, CellResult, ContextSource,
 };
 use fathom_core::command::Command;
-use fathom_core::event::{EventKind, Record};
+use fathom_core::event::{EventKind, JournalRecord};
 use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
 use fathom_sandbox::{
-    Asked, Cell, Content, Context, Heard, Material, PastCell, Sandbox, SandboxError, Session,
+    CellEvent, MaterialContent, PastCell, RecordedQuestion, Sandbox, SandboxContext, SandboxError,
+    SandboxMaterial, SandboxSession, SessionCell,
 };
 use tokio::sync::{Mutex, OnceCell, mpsc};
 
-use crate::driver::Input;
+use crate::driver::DriverEvent;
 
 /// Orders that may wait for a session. A cell has fewer questions open.
 const ORDERS_MAX: usize = 1 << 16;
 
 /// What a run was given, loaded once and only when code looks at it.
-pub(crate) struct GivenContext {
-    context: OnceCell<Context>,
+pub(crate) struct ContextLoader {
+    context: OnceCell<SandboxContext>,
     /// What is not loaded yet.
-    material: Mutex<Option<Vec<Material>>>,
+    material: Mutex<Option<Vec<SandboxMaterial>>>,
 }
 
-impl GivenContext {
+impl ContextLoader {
     /// Material that is loaded already.
-    pub(crate) fn loaded(context: Context) -> Self {
+    pub(crate) fn loaded(context: SandboxContext) -> Self {
         Self {
             context: OnceCell::new_with(Some(context)),
             material: Mutex::default(),
@@ -38,7 +39,7 @@ impl GivenContext {
     }
 
     /// Material that is loaded when it is needed.
-    pub(crate) fn later(material: Vec<Material>) -> Self {
+    pub(crate) fn later(material: Vec<SandboxMaterial>) -> Self {
         Self {
             context: OnceCell::new(),
             material: Mutex::new(Some(material)),
@@ -53,7 +54,7 @@ impl GivenContext {
         }
     }
 
-    async fn get(&self, sandbox: &Sandbox) -> Result<Context, SandboxError> {
+    async fn get(&self, sandbox: &Sandbox) -> Result<SandboxContext, SandboxError> {
         let load = async || {
             let mut material = self.material.lock().await;
             let given = material.clone().ok_or_else(|| SandboxError::BadMaterial {
@@ -70,24 +71,26 @@ impl GivenContext {
 
 /// What an episode's session had behind it when its owner went away.
 #[derive(Default)]
-struct Notebook {
+struct SessionHistory {
     past: Vec<PastCell>,
     current: Option<(AskId, Timestamp, PastCell)>,
 }
 
 /// A part of a context that a cell handed to a child: the parent, its cell and the question.
-type Handed = BTreeMap<(EpisodeId, AskId, u32), Box<CellQuestion>>;
+type HandedMaterial = BTreeMap<(EpisodeId, AskId, u32), Box<CellQuestion>>;
 
 /// What was written down of the cells of a run.
 #[derive(Default)]
-pub(crate) struct Notebooks {
-    of: BTreeMap<EpisodeId, Notebook>,
-    handed: Handed,
+pub(crate) struct SessionHistories {
+    of: BTreeMap<EpisodeId, SessionHistory>,
+    handed: HandedMaterial,
 }
 
-impl Notebooks {
+impl SessionHistories {
     /// Reads the records in their order.
-    pub(crate) fn read<'a>(records: impl IntoIterator<Item = (&'a EpisodeId, &'a Record)>) -> Self {
+    pub(crate) fn read<'a>(
+        records: impl IntoIterator<Item = (&'a EpisodeId, &'a JournalRecord)>,
+    ) -> Self {
         let mut notebooks = Self::default();
         for (episode, record) in records {
             notebooks.take_in(episode, record);
@@ -95,12 +98,12 @@ impl Notebooks {
         notebooks
     }
 
-    fn take_in(&mut self, episode: &EpisodeId, record: &Record) {
+    fn take_in(&mut self, episode: &EpisodeId, record: &JournalRecord) {
         match &record.event.kind {
             EventKind::CellYielded { ask, question } => {
                 self.hand(episode, *ask, question);
                 if let Some(cell) = self.current(episode, *ask) {
-                    cell.asked.push(Asked {
+                    cell.asked.push(RecordedQuestion {
                         question: (**question).clone(),
                         reply: None,
                     });
@@ -178,29 +181,29 @@ impl Notebooks {
     }
 }
 
-enum Order {
-    Run(AskId, Box<Cell>),
+enum SessionOrder {
+    Run(AskId, Box<SessionCell>),
     Answer(AskId, CellAnswer),
 }
 
 /// Where a session's context comes from.
-enum Source {
-    Given(Arc<GivenContext>),
-    Part(Material),
+enum ContextOrigin {
+    Given(Arc<ContextLoader>),
+    Part(SandboxMaterial),
     /// Nobody knows any more.
     Lost,
 }
 
 /// The sandboxes of a run.
-pub(crate) struct Cells {
+pub(crate) struct SandboxSessions {
     sandbox: Sandbox,
-    given: Arc<GivenContext>,
-    notebooks: Notebooks,
-    seats: BTreeMap<EpisodeId, mpsc::Sender<Order>>,
+    given: Arc<ContextLoader>,
+    notebooks: SessionHistories,
+    seats: BTreeMap<EpisodeId, mpsc::Sender<SessionOrder>>,
 }
 
-impl Cells {
-    pub(crate) fn new(sandbox: Sandbox, given: GivenContext, notebooks: Notebooks) -> Self {
+impl SandboxSessions {
+    pub(crate) fn new(sandbox: Sandbox, given: ContextLoader, notebooks: SessionHistories) -> Self {
         Self {
             sandbox,
             given: Arc::new(given),
@@ -234,7 +237,7 @@ impl Cells {
         &mut self,
         episode: &EpisodeId,
         command: Command,
-        events: &mpsc::Sender<Input>,
+        events: &mpsc::Sender<DriverEvent>,
     ) {
         let (order, context) = match command {
             Command::RunCell {
@@ -246,23 +249,23 @@ impl Cells {
                 let asked = self.notebooks.of.get_mut(episode);
                 let asked = asked.and_then(|notebook| notebook.current.take());
                 let asked = asked.filter(|(current, ..)| *current == ask);
-                let cell = Cell {
+                let cell = SessionCell {
                     code,
                     limits,
                     asked: asked.map(|(.., cell)| cell.asked).unwrap_or_default(),
                 };
-                (Order::Run(ask, Box::new(cell)), context)
+                (SessionOrder::Run(ask, Box::new(cell)), context)
             }
             Command::AnswerCell { ask, answer } => {
                 self.notebooks.answered(episode, ask, answer.id);
-                (Order::Answer(ask, *answer), ContextSource::Given)
+                (SessionOrder::Answer(ask, *answer), ContextSource::Given)
             }
             _ => return,
         };
         let seat = match self.seats.get(episode) {
             Some(seat) => seat,
             // An answer without a session is an answer to a cell that is begun anew: it will ask again.
-            None if matches!(order, Order::Answer(..)) => return,
+            None if matches!(order, SessionOrder::Answer(..)) => return,
             None => {
                 let seat = self.open(episode, context, events);
                 self.seats.entry(episode.clone()).or_insert(seat)
@@ -277,11 +280,11 @@ impl Cells {
         &mut self,
         episode: &EpisodeId,
         context: ContextSource,
-        events: &mpsc::Sender<Input>,
-    ) -> mpsc::Sender<Order> {
+        events: &mpsc::Sender<DriverEvent>,
+    ) -> mpsc::Sender<SessionOrder> {
         let (seat, orders) = mpsc::channel(ORDERS_MAX);
         let notebook = self.notebooks.of.remove(episode).unwrap_or_default();
-        let keeper = Keeper {
+        let keeper = SessionKeeper {
             episode: episode.clone(),
             sandbox: self.sandbox.clone(),
             source: self.source(episode, context),
@@ -292,7 +295,7 @@ impl Cells {
         seat
     }
 
-    fn source(&self, episode: &EpisodeId, context: ContextSource) -> Source {
+    fn source(&self, episode: &EpisodeId, context: ContextSource) -> ContextOrigin {
         let ContextSource::Passed {
             depth,
             cell,
@@ -300,7 +303,7 @@ impl Cells {
             task,
         } = context
         else {
-            return Source::Given(Arc::clone(&self.given));
+            return ContextOrigin::Given(Arc::clone(&self.given));
         };
         // A child that shares what its parent was handed names the question of someone further up.
         let line = std::iter::successors(episode.parent(), EpisodeId::parent);
@@ -312,44 +315,44 @@ impl Cells {
                     .get(task as usize)
                     .and_then(|task| task.context.as_ref())
             {
-                return Source::Part(Material {
+                return ContextOrigin::Part(SandboxMaterial {
                     name: "part".to_owned(),
                     form: value.form,
-                    content: Content::Bytes(value.text.as_str().as_bytes().to_vec()),
+                    content: MaterialContent::Bytes(value.text.as_str().as_bytes().to_vec()),
                 });
             }
         }
-        Source::Lost
+        ContextOrigin::Lost
     }
 }
 
 /// Keeps one session.
-struct Keeper {
+struct SessionKeeper {
     episode: EpisodeId,
     sandbox: Sandbox,
-    source: Source,
+    source: ContextOrigin,
     history: Vec<PastCell>,
-    events: mpsc::Sender<Input>,
+    events: mpsc::Sender<DriverEvent>,
 }
 
-impl Keeper {
+impl SessionKeeper {
     /// Works until nobody can give orders any more.
-    async fn keep(mut self, mut orders: mpsc::Receiver<Order>) {
+    async fn keep(mut self, mut orders: mpsc::Receiver<SessionOrder>) {
         let mut session = None;
         let mut running = None;
         loop {
             let kind = tokio::select! {
                 order = orders.recv() => match order {
                     None => return,
-                    Some(Order::Answer(ask, answer)) => {
+                    Some(SessionOrder::Answer(ask, answer)) => {
                         if let Some(session) = session.as_mut().filter(|_| running == Some(ask))
-                            && let Err(error) = Session::answer(session, answer)
+                            && let Err(error) = SandboxSession::answer(session, answer)
                         {
                             tracing::debug!(%error, "an answer arrived after its cell ended");
                         }
                         continue;
                     }
-                    Some(Order::Run(ask, cell)) => match self.run(&mut session, *cell).await {
+                    Some(SessionOrder::Run(ask, cell)) => match self.run(&mut session, *cell).await {
                         Ok(()) => {
                             running = Some(ask);
                             continue;
@@ -358,36 +361,45 @@ impl Keeper {
                     },
                 },
                 (ask, heard) = heard(&mut session, running) => match heard {
-                    Heard::Asked(question) => EventKind::CellYielded {
+                    CellEvent::Asked(question) => EventKind::CellYielded {
                         ask,
                         question: Box::new(question),
                     },
-                    Heard::Ended(end) => {
+                    CellEvent::Ended(end) => {
                         running = None;
                         EventKind::CellFinished { ask, end: Box::new(end) }
                     }
                 },
             };
             let episode = self.episode.clone();
-            if self.events.send(Input { episode, kind }).await.is_err() {
+            if self
+                .events
+                .send(DriverEvent { episode, kind })
+                .await
+                .is_err()
+            {
                 return;
             }
         }
     }
 
-    async fn run(&mut self, session: &mut Option<Session>, cell: Cell) -> Result<(), Text> {
+    async fn run(
+        &mut self,
+        session: &mut Option<SandboxSession>,
+        cell: SessionCell,
+    ) -> Result<(), Text> {
         let failed = |error: SandboxError| Text::new(format!("{error} (hint: {})", error.hint()));
         if session.is_none() {
             let context = match &self.source {
-                Source::Given(given) => given.get(&self.sandbox).await,
-                Source::Part(part) => self.sandbox.load(vec![part.clone()]).await,
-                Source::Lost => {
+                ContextOrigin::Given(given) => given.get(&self.sandbox).await,
+                ContextOrigin::Part(part) => self.sandbox.load(vec![part.clone()]).await,
+                ContextOrigin::Lost => {
                     return Err("the material handed to this episode is no longer available".into());
                 }
             };
             let context = context.map_err(failed)?;
             // The session has it from now on.
-            self.source = Source::Lost;
+            self.source = ContextOrigin::Lost;
             let history = std::mem::take(&mut self.history);
             *session = Some(self.sandbox.session(&context, history));
         }
@@ -399,20 +411,20 @@ impl Keeper {
 }
 
 /// What is heard from a cell that runs; nothing comes while none does.
-async fn heard(session: &mut Option<Session>, running: Option<AskId>) -> (AskId, Heard) {
+async fn heard(session: &mut Option<SandboxSession>, running: Option<AskId>) -> (AskId, CellEvent) {
     match (session, running) {
         (Some(session), Some(ask)) => (ask, session.next().await),
         _ => std::future::pending().await,
     }
 }
 
-fn unavailable(message: Text) -> Box<CellEnd> {
-    Box::new(CellEnd {
+fn unavailable(message: Text) -> Box<CellResult> {
+    Box::new(CellResult {
         error: Some(CellError {
             kind: CellErrorKind::Unavailable,
             message,
         }),
-        ..CellEnd::default()
+        ..CellResult::default()
     })
 }
 

@@ -1,19 +1,19 @@
-use fathom_core::cell::{CellEnd, CellError, CellLimits, ContextSource, Form};
+use fathom_core::cell::{CellError, CellLimits, CellResult, ContextSource, ValueFormat};
 use fathom_core::event::Event;
 use fathom_core::id::{Epoch, Seq};
-use fathom_sandbox::Options;
+use fathom_sandbox::SandboxOptions;
 
 use super::*;
 
 #[tokio::test]
 async fn r07_material_that_cannot_be_loaded_is_no_empty_material() {
-    let sandbox = Sandbox::new(Options::default());
-    let bad = Material {
+    let sandbox = Sandbox::new(SandboxOptions::default());
+    let bad = SandboxMaterial {
         name: "bad".to_owned(),
-        form: Form::Json,
-        content: Content::Bytes(b"{".to_vec()),
+        form: ValueFormat::Json,
+        content: MaterialContent::Bytes(b"{".to_vec()),
     };
-    let given = GivenContext::later(vec![bad]);
+    let given = ContextLoader::later(vec![bad]);
     for _ in 0..2 {
         let error = given.get(&sandbox).await.err().map(|error| error.code());
         assert_eq!(error, Some("F0804"));
@@ -21,15 +21,15 @@ async fn r07_material_that_cannot_be_loaded_is_no_empty_material() {
 }
 
 /// A record that runs a cell, and the one that ends it.
-fn cell(number: u32, error: Option<CellErrorKind>) -> [Record; 2] {
+fn cell(number: u32, error: Option<CellErrorKind>) -> [JournalRecord; 2] {
     let ask = AskId(number);
     let error = error.map(|kind| CellError {
         kind,
         message: "as it ended".into(),
     });
-    let end = CellEnd {
+    let end = CellResult {
         error,
-        ..CellEnd::default()
+        ..CellResult::default()
     };
     let run = Command::RunCell {
         ask,
@@ -41,7 +41,7 @@ fn cell(number: u32, error: Option<CellErrorKind>) -> [Record; 2] {
         ask,
         end: Box::new(end),
     };
-    [(EventKind::Tick, vec![run]), (finished, Vec::new())].map(|(kind, commands)| Record {
+    [(EventKind::Tick, vec![run]), (finished, Vec::new())].map(|(kind, commands)| JournalRecord {
         seq: Seq(0),
         epoch: Epoch(1),
         event: Event {
@@ -66,7 +66,7 @@ fn r07_cells_that_were_lost_are_not_run_again() {
     let past = |ends: &[Option<CellErrorKind>]| -> Vec<String> {
         let records = ends.iter().zip(1..).flat_map(|(end, n)| cell(n, *end));
         let records: Vec<_> = records.collect();
-        let mut notebooks = Notebooks::read(records.iter().map(|record| (&root, record)));
+        let mut notebooks = SessionHistories::read(records.iter().map(|record| (&root, record)));
         let notebook = notebooks.of.remove(&root).expect("it has cells");
         let codes = notebook
             .past

@@ -14,12 +14,12 @@ use fathom_store::symbols::{RedisAddress, SymbolStoreError};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use crate::channels::DiscordAt;
-use crate::domains::SymbolsAt;
+use crate::channels::DiscordTarget;
+use crate::domains::SymbolStoreLocation;
 use crate::error::HostError;
-use crate::identity::Trust;
-use crate::people::Roster;
-use crate::tables::{BudgetTable, RecursionTable, Why, Wrong};
+use crate::identity::TrustConfig;
+use crate::people::ApproverRoster;
+use crate::tables::{BudgetTable, RecursionTable, TableError, TableErrorKind};
 
 /// Most calls of a run that may be in flight at once, whatever a configuration says.
 pub const CONCURRENCY_MAX: u32 = 4096;
@@ -42,7 +42,7 @@ pub const BUDGET: Budget = Budget {
 /// Parts of a budget that were said; the rest stays as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct BudgetPart {
+pub struct PartialBudget {
     /// Tokens.
     pub tokens: Option<u64>,
     /// Model calls.
@@ -57,7 +57,7 @@ pub struct BudgetPart {
     pub episodes: Option<u64>,
 }
 
-impl BudgetPart {
+impl PartialBudget {
     /// Whether no part was said.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -154,7 +154,7 @@ pub fn parse_cost(text: &str) -> Result<Nanodollars, String> {
 
 /// What a `fathom.toml` says. Everything may be left out.
 #[derive(Clone, Debug, Default)]
-pub struct Config {
+pub struct HostConfig {
     /// Data folder.
     pub home: Option<PathBuf>,
     /// Name or folder of the charter.
@@ -180,28 +180,28 @@ pub struct Config {
     /// File for signed heads, best on another disk.
     pub heads: Option<PathBuf>,
     /// Parts of the budget.
-    pub budget: BudgetPart,
+    pub budget: PartialBudget,
     /// The recursion policy.
     pub recursion: Option<RecursionPolicy>,
     /// Parameters of `direct`.
-    pub direct: Option<direct::Params>,
+    pub direct: Option<direct::DirectConfig>,
     /// Where the symbols are.
-    pub symbols: SymbolsPlace,
+    pub symbols: SymbolStoreConfig,
     /// Which people have which roles.
-    pub people: Option<Roster>,
+    pub people: Option<ApproverRoster>,
     /// The channel on Discord.
-    pub discord: Option<DiscordAt>,
+    pub discord: Option<DiscordTarget>,
     /// File of rules for what is masked in everything that is shown.
     pub redaction_rules: Option<PathBuf>,
     /// Whose signature of an identity counts.
-    pub identity: Trust,
+    pub identity: TrustConfig,
 }
 
 /// Channels that are not in the house.
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 struct ChannelsTable {
-    discord: Option<Spanned<DiscordAt>>,
+    discord: Option<Spanned<DiscordTarget>>,
 }
 
 /// What is masked.
@@ -224,7 +224,7 @@ struct IdentityTable {
 
 impl IdentityTable {
     /// Whom it names; says what cannot be. One key in two parts would be one word that counts twice.
-    fn trust(self) -> Result<Trust, String> {
+    fn trust(self) -> Result<TrustConfig, String> {
         let roles = [
             (CouncilRole::Prime, self.prime),
             (CouncilRole::Lite, self.lite),
@@ -243,7 +243,7 @@ impl IdentityTable {
             }
             keys.push(key);
         }
-        Ok(Trust {
+        Ok(TrustConfig {
             creator: self.creator,
             required: self.required,
             roles,
@@ -254,7 +254,7 @@ impl IdentityTable {
 /// Where the symbols are: in the home unless a Redis server is named.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct SymbolsPlace {
+pub struct SymbolStoreConfig {
     /// Address of the server, without a password.
     pub redis: Option<String>,
     /// Variable that holds the address, which may have a password.
@@ -263,7 +263,7 @@ pub struct SymbolsPlace {
     pub prefix: Option<String>,
 }
 
-impl SymbolsPlace {
+impl SymbolStoreConfig {
     /// What the keys on a server begin with where nothing is said.
     const PREFIX: &'static str = "fathom";
 
@@ -271,10 +271,10 @@ impl SymbolsPlace {
     pub fn settle(
         &self,
         read_env: impl Fn(&str) -> Option<String>,
-    ) -> Result<SymbolsAt, SymbolStoreError> {
+    ) -> Result<SymbolStoreLocation, SymbolStoreError> {
         let what = |what: String| SymbolStoreError::Address { what };
         let address = match (&self.redis_env, &self.redis) {
-            (None, None) => return Ok(SymbolsAt::Home),
+            (None, None) => return Ok(SymbolStoreLocation::Home),
             (Some(_), Some(_)) => {
                 return Err(what(
                     "set either `redis` or `redis_env`, not both".to_owned(),
@@ -290,13 +290,15 @@ impl SymbolsPlace {
             (None, Some(address)) => address.clone(),
         };
         let prefix = self.prefix.as_deref().unwrap_or(Self::PREFIX);
-        Ok(SymbolsAt::Redis(RedisAddress::parse(&address, prefix)?))
+        Ok(SymbolStoreLocation::Redis(RedisAddress::parse(
+            &address, prefix,
+        )?))
     }
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
-struct File {
+struct ConfigFile {
     home: Option<PathBuf>,
     charter: Option<String>,
     json: bool,
@@ -311,8 +313,8 @@ struct File {
     heads: Option<PathBuf>,
     budget: BudgetTable,
     recursion: Option<RecursionTable>,
-    direct: Option<direct::Params>,
-    symbols: SymbolsPlace,
+    direct: Option<direct::DirectConfig>,
+    symbols: SymbolStoreConfig,
     people: Option<Spanned<BTreeMap<String, Vec<String>>>>,
     channels: ChannelsTable,
     redaction: RedactionTable,
@@ -320,12 +322,12 @@ struct File {
 }
 
 /// Text with its file name, for complaints that point into it.
-struct Source<'a> {
+struct ConfigSource<'a> {
     file: &'a Path,
     text: &'a str,
 }
 
-impl Source<'_> {
+impl ConfigSource<'_> {
     fn line(&self, span: &Range<usize>) -> usize {
         let before = self.text.get(..span.start).unwrap_or(self.text);
         before.matches('\n').count() + 1
@@ -348,21 +350,21 @@ impl Source<'_> {
     }
 
     /// What a shared table found wrong, as an error of this file.
-    fn refusal(&self, wrong: Wrong) -> HostError {
+    fn refusal(&self, wrong: TableError) -> HostError {
         match wrong.why {
-            Why::OverCap { value, cap } => HostError::OverCap {
+            TableErrorKind::OverCap { value, cap } => HostError::OverCap {
                 file: self.file.to_owned(),
                 line: self.line(&wrong.span),
                 key: wrong.key,
                 value,
                 cap,
             },
-            Why::Senseless(message) => self.complaint(Some(&wrong.span), message),
+            TableErrorKind::Senseless(message) => self.complaint(Some(&wrong.span), message),
         }
     }
 }
 
-impl Config {
+impl HostConfig {
     /// Who may decide, whose signature counts, what is masked and where words are sent: whatever `home` says of these
     /// holds, so that a folder's file cannot take it away. The paths of `home` are meant from `beside`.
     pub fn keep_authority_of(&mut self, home: Self, beside: &Path) {
@@ -370,7 +372,7 @@ impl Config {
         self.discord = home.discord.or(self.discord.take());
         let rules = home.redaction_rules.map(|rules| beside.join(rules));
         self.redaction_rules = rules.or(self.redaction_rules.take());
-        if home.identity != Trust::default() {
+        if home.identity != TrustConfig::default() {
             self.identity = home.identity;
         }
     }
@@ -386,8 +388,8 @@ impl Config {
 
     /// Reads the text of `file`.
     pub fn parse(file: &Path, text: &str) -> Result<Self, HostError> {
-        let source = Source { file, text };
-        let read: File = toml::from_str(text)
+        let source = ConfigSource { file, text };
+        let read: ConfigFile = toml::from_str(text)
             .map_err(|error| source.complaint(error.span().as_ref(), error.message()))?;
         if let Some(concurrency) = &read.concurrency
             && !(1..=CONCURRENCY_MAX).contains(concurrency.get_ref())
@@ -408,7 +410,7 @@ impl Config {
         }
         let people = read.people.map(|people| {
             let span = people.span();
-            let roster = Roster::new(people.into_inner());
+            let roster = ApproverRoster::new(people.into_inner());
             roster.map_err(|message| source.complaint(Some(&span), message))
         });
         if let Some(discord) = &read.channels.discord {

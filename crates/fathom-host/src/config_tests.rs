@@ -2,11 +2,11 @@ use std::path::Path;
 
 use fathom_core::unit::{Millis, Nanodollars};
 
-use super::{BUDGET, Config, parse_cost, parse_time};
+use super::{BUDGET, HostConfig, parse_cost, parse_time};
 use crate::error::HostError;
 
-fn parse(text: &str) -> Result<Config, HostError> {
-    Config::parse(Path::new("fathom.toml"), text)
+fn parse(text: &str) -> Result<HostConfig, HostError> {
+    HostConfig::parse(Path::new("fathom.toml"), text)
 }
 
 fn complaint(text: &str) -> String {

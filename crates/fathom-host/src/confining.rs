@@ -4,21 +4,21 @@ use std::path::{Path, PathBuf};
 
 use fathom_core::unit::Millis;
 use fathom_sandbox::WorkerCommand;
-use fathom_sandbox::confined::{self, Confined, ConfinedLimits, Ended, Written};
-use fathom_tools::Answer;
-use fathom_tools::shell::{Invocation, Ran, Runner};
+use fathom_sandbox::confined::{self, ConfinedLimits, ConfinedProgram, ProgramEnd, ProgramOutput};
+use fathom_tools::ToolFuture;
+use fathom_tools::shell::{ProgramCall, ProgramExit, ProgramRunner};
 
 /// Runs programs in one folder of the home.
-pub(crate) struct Confining {
+pub(crate) struct ConfinedRunner {
     pub(crate) worker: WorkerCommand,
     pub(crate) folder: PathBuf,
 }
 
-impl Runner for Confining {
-    fn run(&self, invocation: Invocation) -> Answer<'_, Ran> {
+impl ProgramRunner for ConfinedRunner {
+    fn run(&self, invocation: ProgramCall) -> ToolFuture<'_, ProgramExit> {
         Box::pin(async move {
             if let Err(error) = std::fs::create_dir_all(&self.folder) {
-                return Ran::NotStarted {
+                return ProgramExit::NotStarted {
                     cause: error.to_string(),
                 };
             }
@@ -26,7 +26,7 @@ impl Runner for Confining {
             // The charter that lists the program is the list.
             let allowed = [program.to_owned()];
             let time = u64::try_from(invocation.timeout.as_millis()).unwrap_or(u64::MAX);
-            let confined = Confined {
+            let confined = ConfinedProgram {
                 worker: &self.worker,
                 allowed: &allowed,
                 program,
@@ -39,18 +39,18 @@ impl Runner for Confining {
             };
             match confined::run(&confined).await {
                 Ok(output) => match output.ended {
-                    Ended::Code(code) => Ran::Ended {
+                    ProgramEnd::Code(code) => ProgramExit::Ended {
                         code,
                         output: text(&output.stdout, &output.stderr),
                     },
-                    Ended::Signal(signal) => Ran::Stopped {
+                    ProgramEnd::Signal(signal) => ProgramExit::Stopped {
                         cause: format!("killed by signal {signal}"),
                     },
-                    Ended::TimeUp => Ran::Stopped {
+                    ProgramEnd::TimeUp => ProgramExit::Stopped {
                         cause: "time limit exceeded".to_owned(),
                     },
                 },
-                Err(error) => Ran::NotStarted {
+                Err(error) => ProgramExit::NotStarted {
                     cause: error.to_string(),
                 },
             }
@@ -58,7 +58,7 @@ impl Runner for Confining {
     }
 }
 
-fn text(stdout: &Written, stderr: &Written) -> String {
+fn text(stdout: &ProgramOutput, stderr: &ProgramOutput) -> String {
     let mut all = String::from_utf8_lossy(&stdout.kept).into_owned();
     if stderr.bytes > 0 {
         all.push_str("\n--- stderr\n");

@@ -2,20 +2,20 @@
 
 use std::path::PathBuf;
 
-use fathom_core::model::{ModelRole, Models};
-use fathom_core::programs::council::{self, Params, Seat, voters};
-use fathom_material::{Document, Library, Passage, Query, gather};
+use fathom_core::model::{ModelRole, ModelSet};
+use fathom_core::programs::council::{self, CouncilConfig, CouncilSeat, voters};
+use fathom_material::{MaterialDocument, Passage, PassageIndex, PassageQuery, gather};
 use fathom_models::count_o200k;
 
 use crate::error::HostError;
 use crate::material::meaning;
 use crate::runtime::Runtime;
 
-pub use fathom_material::{MaterialError, Progress, Skipped};
+pub use fathom_material::{EmbedProgress, MaterialError, SkippedFile};
 
 /// What a council is to look at.
 #[derive(Clone, Debug, Default)]
-pub struct Context {
+pub struct CouncilContext {
     /// Files and folders.
     pub paths: Vec<PathBuf>,
     /// A text without a file, with the name it goes by.
@@ -26,11 +26,11 @@ pub struct Context {
 
 /// What became of the material.
 #[derive(Clone, Debug, Default)]
-pub struct Convened {
+pub struct PreparedCouncil {
     /// Passages that were searched.
     pub passages: usize,
     /// What was left out, and why.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedFile>,
     /// Why the search went by words alone.
     pub words_only: Option<String>,
 }
@@ -39,20 +39,20 @@ impl Runtime {
     /// Gives every seat that the question concerns its passages of the material. It takes a while.
     pub fn convene(
         &self,
-        params: &mut Params,
+        params: &mut CouncilConfig,
         question: &str,
-        context: &Context,
-        models: &Models,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Convened, HostError> {
+        context: &CouncilContext,
+        models: &ModelSet,
+        progress: &mut dyn FnMut(EmbedProgress),
+    ) -> Result<PreparedCouncil, HostError> {
         if context.paths.is_empty() && context.text.is_none() {
-            return Ok(Convened::default());
+            return Ok(PreparedCouncil::default());
         }
         let mut gathered = gather(&context.paths)?;
         if let Some((name, text)) = &context.text {
             gathered
                 .documents
-                .push(Document::new(name.as_str(), text.as_str()));
+                .push(MaterialDocument::new(name.as_str(), text.as_str()));
         }
         let (by_meaning, words_only) = match self.embedded().embedder() {
             Ok(embedder) => {
@@ -61,7 +61,7 @@ impl Runtime {
             }
             Err(why) => (None, Some(why)),
         };
-        let library = Library::index(&gathered, by_meaning, progress)?;
+        let library = PassageIndex::index(&gathered, by_meaning, progress)?;
         let model = self.connect(models)?;
         let model = model.get(ModelRole::Sub);
         let count = |text: &str| {
@@ -74,8 +74,8 @@ impl Runtime {
             usize::try_from(tokens).unwrap_or(usize::MAX)
         };
         let concerned = voters(params, question);
-        let search = |seat: &mut Seat| -> Result<(), HostError> {
-            let query = Query {
+        let search = |seat: &mut CouncilSeat| -> Result<(), HostError> {
+            let query = PassageQuery {
                 question,
                 focus: &seat.focus,
                 lexicon: &seat.lexicon,
@@ -90,7 +90,7 @@ impl Runtime {
             hand_out(chief, &path, &concerned, &search)?;
         }
         params.material = library.digest().to_string();
-        Ok(Convened {
+        Ok(PreparedCouncil {
             passages: library.passages().len(),
             skipped: library.skipped().to_vec(),
             words_only,
@@ -99,8 +99,8 @@ impl Runtime {
 }
 
 /// Turns a passage of the material into one that a seat is shown.
-fn quoted(passage: Passage) -> council::Passage {
-    council::Passage {
+fn quoted(passage: Passage) -> council::QuotedPassage {
+    council::QuotedPassage {
         source: passage.source.as_ref().to_owned(),
         line: passage.first_line,
         text: passage.said(),
@@ -109,10 +109,10 @@ fn quoted(passage: Passage) -> council::Passage {
 
 /// Searches for a seat and those below it, as far as they are concerned.
 fn hand_out(
-    seat: &mut Seat,
+    seat: &mut CouncilSeat,
     path: &str,
     concerned: &[String],
-    search: &dyn Fn(&mut Seat) -> Result<(), HostError>,
+    search: &dyn Fn(&mut CouncilSeat) -> Result<(), HostError>,
 ) -> Result<(), HostError> {
     if concerned.iter().any(|other| other == path) {
         search(seat)?;

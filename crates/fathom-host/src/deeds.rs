@@ -12,7 +12,7 @@ use fathom_core::text::Text;
 
 /// One effect or look, from its proposal to its end.
 #[derive(Clone, Debug)]
-pub struct Deed {
+pub struct EffectView {
     /// What was asked for.
     pub effect: EffectRequest,
     /// Where it is now.
@@ -33,7 +33,7 @@ pub struct Deed {
     pub evidence: Vec<Evidence>,
 }
 
-impl Deed {
+impl EffectView {
     fn new(effect: &EffectRequest) -> Self {
         Self {
             effect: effect.clone(),
@@ -63,11 +63,11 @@ impl Deed {
 
 /// All that an episode did outside, in the order of its asks.
 #[derive(Clone, Debug, Default)]
-pub struct Deeds(BTreeMap<AskId, Deed>);
+pub struct EffectsView(BTreeMap<AskId, EffectView>);
 
-impl Deeds {
+impl EffectsView {
     /// Each of them.
-    pub fn iter(&self) -> impl Iterator<Item = (AskId, &Deed)> {
+    pub fn iter(&self) -> impl Iterator<Item = (AskId, &EffectView)> {
         self.0.iter().map(|(ask, deed)| (*ask, deed))
     }
 
@@ -132,7 +132,9 @@ impl Deeds {
     pub(crate) fn on_command(&mut self, command: &Command) {
         match command {
             Command::Propose { ask, effect } => {
-                self.0.entry(*ask).or_insert_with(|| Deed::new(effect));
+                self.0
+                    .entry(*ask)
+                    .or_insert_with(|| EffectView::new(effect));
             }
             Command::Attempt { ask, .. } => {
                 if let Some(deed) = self.0.get_mut(ask) {

@@ -2,36 +2,36 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fathom_core::contract::Role;
+use fathom_core::contract::AgentRole;
 use fathom_core::domain::{DomainRequest, owners};
-use fathom_core::effect::Target;
+use fathom_core::effect::EffectTarget;
 use fathom_core::event::EventKind;
 use fathom_core::id::{AskId, EpisodeId, RunId};
 use fathom_core::programs::phases;
 use fathom_core::records::{
-    Draft, EngagementEvent, Kind, RecordAnswer, RecordFault, TEXT_CHARS_MAX, TITLE_CHARS_MAX,
-    check_id,
+    EngagementEvent, RecordAnswer, RecordDraft, RecordFault, RecordKind, TEXT_CHARS_MAX,
+    TITLE_CHARS_MAX, check_id,
 };
 use fathom_core::symbols::{self, SymbolAnswer, SymbolFault, SymbolFaultKind, SymbolRequest};
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
-use fathom_store::channels::Channels;
-use fathom_store::history::{Head, History, HistoryEntry};
-use fathom_store::records::{Asker, Records};
-use fathom_store::symbols::{RedisAddress, RequestKey, SymbolStore, Symbols};
-use fathom_store::{Home, Journal, RunQuery};
+use fathom_store::channels::ChannelStore;
+use fathom_store::history::{HistoryEntry, HistoryHead, SessionHistoryStore};
+use fathom_store::records::{DomainRecords, RecordCaller};
+use fathom_store::symbols::{RedisAddress, RequestKey, SymbolStore, VersionedSymbols};
+use fathom_store::{HomeFolder, Journal, RunQuery};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::channels::Outlets;
+use crate::channels::ChannelOutlets;
 use crate::error::HostError;
-use crate::local::Embedded;
+use crate::local::EmbeddedModels;
 use crate::material::symbol_embedding;
-use crate::reading::{self, Reading};
+use crate::reading::{self, RunReader};
 
 /// Where the symbols are.
 #[derive(Clone, Default)]
-pub enum SymbolsAt {
+pub enum SymbolStoreLocation {
     /// In a file of the home.
     #[default]
     Home,
@@ -45,7 +45,7 @@ pub enum SymbolsAt {
 enum HistoryRequest {
     Append {
         session: String,
-        entries: Vec<phases::Entry>,
+        entries: Vec<phases::SessionEntry>,
     },
 }
 
@@ -53,7 +53,7 @@ enum HistoryRequest {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct HistoryAnswer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) head: Option<Head>,
+    pub(crate) head: Option<HistoryHead>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fault: Option<HistoryFault>,
 }
@@ -80,7 +80,7 @@ const FLAGS_MAX: usize = 1_000;
 const COMMENTS_MAX: usize = 200;
 
 /// A comment as an event; nothing when it has no id that could name one.
-fn event(comment: &serde_json::Value, target: &Target) -> Option<Draft> {
+fn event(comment: &serde_json::Value, target: &EffectTarget) -> Option<RecordDraft> {
     let said = |key: &str| match comment.get(key)? {
         serde_json::Value::String(said) => Some(said.clone()),
         serde_json::Value::Number(said) => Some(said.to_string()),
@@ -105,8 +105,8 @@ fn event(comment: &serde_json::Value, target: &Target) -> Option<Draft> {
             .and_then(serde_json::Value::as_u64)
             .map_or(Timestamp(0), Timestamp),
     };
-    Some(Draft {
-        kind: Kind::EngagementEvent,
+    Some(RecordDraft {
+        kind: RecordKind::EngagementEvent,
         id,
         body: serde_json::to_value(body).ok()?,
         evidence: Vec::new(),
@@ -114,35 +114,35 @@ fn event(comment: &serde_json::Value, target: &Target) -> Option<Draft> {
 }
 
 /// Who asks.
-pub(crate) struct Asking {
+pub(crate) struct DomainCaller {
     pub(crate) run: RunId,
-    pub(crate) role: Role,
+    pub(crate) role: AgentRole,
     pub(crate) episode: EpisodeId,
     pub(crate) ask: AskId,
     pub(crate) at: Timestamp,
 }
 
 /// The domains of a home.
-pub struct Domains {
-    home: Home,
+pub struct DomainStores {
+    home: HomeFolder,
     journal: Arc<dyn Journal>,
-    at: SymbolsAt,
-    embedded: Arc<Embedded>,
-    symbols: Mutex<Option<Arc<Symbols>>>,
-    records: Mutex<Option<Arc<Records>>>,
+    at: SymbolStoreLocation,
+    embedded: Arc<EmbeddedModels>,
+    symbols: Mutex<Option<Arc<VersionedSymbols>>>,
+    records: Mutex<Option<Arc<DomainRecords>>>,
     /// One history at a time is written in this process.
     writing: Mutex<()>,
     /// Where blocks are delivered.
-    pub(crate) outlets: Arc<Outlets>,
+    pub(crate) outlets: Arc<ChannelOutlets>,
 }
 
-impl Domains {
+impl DomainStores {
     pub(crate) fn new(
-        home: Home,
+        home: HomeFolder,
         journal: Arc<dyn Journal>,
-        at: SymbolsAt,
-        embedded: Arc<Embedded>,
-        outlets: Outlets,
+        at: SymbolStoreLocation,
+        embedded: Arc<EmbeddedModels>,
+        outlets: ChannelOutlets,
     ) -> Self {
         Self {
             home,
@@ -157,27 +157,29 @@ impl Domains {
     }
 
     /// The symbols. They are opened when they are first wanted; a server that did not answer is asked again.
-    pub fn symbols(&self) -> Result<Arc<Symbols>, HostError> {
+    pub fn symbols(&self) -> Result<Arc<VersionedSymbols>, HostError> {
         let mut kept = self.symbols.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(symbols) = &*kept {
             return Ok(Arc::clone(symbols));
         }
         let embed = symbol_embedding(&self.embedded);
         let symbols = Arc::new(match &self.at {
-            SymbolsAt::Home => Symbols::in_file(&self.home.symbols_path(), embed)?,
-            SymbolsAt::Redis(address) => Symbols::on_redis(address, embed)?,
+            SymbolStoreLocation::Home => {
+                VersionedSymbols::in_file(&self.home.symbols_path(), embed)?
+            }
+            SymbolStoreLocation::Redis(address) => VersionedSymbols::on_redis(address, embed)?,
         });
         *kept = Some(Arc::clone(&symbols));
         Ok(symbols)
     }
 
     /// What was delivered on channels, their feeds, and the seeds that are kept for later.
-    pub fn channels(&self) -> Result<Channels, HostError> {
+    pub fn channels(&self) -> Result<ChannelStore, HostError> {
         Ok(self.home.open_channels()?)
     }
 
     /// Plans, assets, events and all other records that have owners.
-    pub fn records(&self) -> Result<Arc<Records>, HostError> {
+    pub fn records(&self) -> Result<Arc<DomainRecords>, HostError> {
         let mut kept = self.records.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(records) = &*kept {
             return Ok(Arc::clone(records));
@@ -191,7 +193,7 @@ impl Domains {
     pub(crate) fn flags(&self) -> Vec<(String, bool)> {
         let found = self
             .records()
-            .and_then(|records| Ok(records.list(Kind::Flag, 0, FLAGS_MAX)?));
+            .and_then(|records| Ok(records.list(RecordKind::Flag, 0, FLAGS_MAX)?));
         let found = found.unwrap_or_else(|error| {
             tracing::warn!(code = error.code(), %error, "cannot read the flags");
             Vec::new()
@@ -210,7 +212,7 @@ impl Domains {
     /// Takes in what a feed brought: what people said, as they said it.
     pub(crate) fn ingest(
         &self,
-        target: &Target,
+        target: &EffectTarget,
         receipt: &str,
         at: Timestamp,
     ) -> Result<(), HostError> {
@@ -227,19 +229,19 @@ impl Domains {
     }
 
     /// The history of a session, checked against what the journal knows of its end.
-    pub fn history(&self, session: &str) -> Result<History, HostError> {
+    pub fn history(&self, session: &str) -> Result<SessionHistoryStore, HostError> {
         let known = self.known_head(session)?;
         Ok(self.home.open_history(session, known.as_ref())?)
     }
 
     /// Where the history ended when a run last wrote to it, by the newest run of the session that did.
-    fn known_head(&self, session: &str) -> Result<Option<Head>, HostError> {
+    fn known_head(&self, session: &str) -> Result<Option<HistoryHead>, HostError> {
         let query = RunQuery::newest(RunQuery::LIMIT_MAX);
         for info in self.journal.list_runs(&query)? {
             if info.program != phases::NAME || !self.is_of(info.run, session)? {
                 continue;
             }
-            let reading = Reading::of(&*self.journal, &self.home, info.run)?;
+            let reading = RunReader::of(&*self.journal, &self.home, info.run)?;
             let heads = reading.records.iter().rev().filter_map(|read| {
                 let EventKind::DomainAnswered { answer, .. } = &read.record.event.kind else {
                     return None;
@@ -260,12 +262,12 @@ impl Domains {
         let Some(started) = reading::started(&*self.journal, &self.home, run)? else {
             return Ok(false);
         };
-        let params = phases::Params::read(&started.program);
+        let params = phases::PhasesConfig::read(&started.program);
         Ok(params.is_ok_and(|params| params.session.as_deref() == Some(session)))
     }
 
     /// Answers a run. Whatever goes wrong is an answer too, so that the run can say so and go on.
-    pub(crate) fn carry_out(&self, asking: &Asking, request: &DomainRequest) -> Option<Text> {
+    pub(crate) fn carry_out(&self, asking: &DomainCaller, request: &DomainRequest) -> Option<Text> {
         let said = request.request.as_str();
         let answer = match request.domain.as_str() {
             symbols::DOMAIN => serde_json::to_string(&self.ask_symbols(asking, said)),
@@ -278,7 +280,7 @@ impl Domains {
         Some(Text::new(answer.unwrap_or_default()))
     }
 
-    fn ask_symbols(&self, asking: &Asking, said: &str) -> SymbolAnswer {
+    fn ask_symbols(&self, asking: &DomainCaller, said: &str) -> SymbolAnswer {
         let fault = |kind, message: String| SymbolAnswer {
             fault: Some(SymbolFault { kind, message }),
             ..SymbolAnswer::default()
@@ -298,8 +300,8 @@ impl Domains {
         })
     }
 
-    fn ask_records(&self, asking: &Asking, request: &DomainRequest) -> RecordAnswer {
-        let asker = Asker {
+    fn ask_records(&self, asking: &DomainCaller, request: &DomainRequest) -> RecordAnswer {
+        let asker = RecordCaller {
             run: asking.run,
             episode: asking.episode.clone(),
             role: asking.role,
@@ -316,7 +318,7 @@ impl Domains {
         })
     }
 
-    fn ask_history(&self, asking: &Asking, said: &str) -> HistoryAnswer {
+    fn ask_history(&self, asking: &DomainCaller, said: &str) -> HistoryAnswer {
         match self.append(asking, said) {
             Ok(head) => HistoryAnswer {
                 head: Some(head),
@@ -335,7 +337,7 @@ impl Domains {
         }
     }
 
-    fn append(&self, asking: &Asking, said: &str) -> Result<Head, HostError> {
+    fn append(&self, asking: &DomainCaller, said: &str) -> Result<HistoryHead, HostError> {
         let HistoryRequest::Append { session, entries } =
             serde_json::from_str(said).map_err(|error| HostError::BadRequest {
                 domain: phases::HISTORY,

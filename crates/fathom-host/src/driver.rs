@@ -5,32 +5,34 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fathom_core::effect::KillScope;
-use fathom_core::event::{CallOutcome, Departure, EventKind, Signal};
+use fathom_core::event::{EventKind, ModelCallOutcome, ReleaseReason, Signal};
 use fathom_core::id::{AskId, EpisodeId, RunId};
 use fathom_core::ledger::Ledger;
-use fathom_core::model::{Exactness, Measured, ModelRole, Price, Recall, Reply, Request};
+use fathom_core::model::{
+    CountPrecision, ModelPrice, ModelReply, ModelRequest, ModelRole, RequestEstimate, ReuseGrant,
+};
 use fathom_core::outcome::EpisodeResult;
 use fathom_core::run::Run;
-use fathom_core::step::{Step, Wait};
+use fathom_core::step::{HostStep, RunWait};
 use fathom_core::unit::Timestamp;
-use fathom_models::{Limiter, Model};
-use fathom_store::{AnswerPlace, Durability, Journal, RunLock, SignalId, StoreError};
+use fathom_models::{CallLimiter, Model};
+use fathom_store::{AnswerPlace, CommitDurability, Journal, RunLock, SignalId, StoreError};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
-use crate::calls::{Call, CallKey, UnderWay, never_sent};
-use crate::cells::Cells;
+use crate::calls::{CallHandle, CallKey, ModelCall, never_sent};
+use crate::cells::SandboxSessions;
 use crate::clock::{Clock, until};
-use crate::domains::Domains;
-use crate::effects::{Asker, Decided, Passage, Settled};
+use crate::domains::DomainStores;
+use crate::effects::{EffectCaller, EffectDecision, EffectSettlement, GuardedPort};
 use crate::errands::note;
 use crate::error::HostError;
-use crate::local::Embedded;
+use crate::local::EmbeddedModels;
 use crate::models::RunModels;
-use crate::recall::{Earlier, Memory, Wanted};
-use crate::recorder::Recorder;
-use crate::story::Story;
+use crate::recall::{AnswerCache, CacheKey, EarlierReplies};
+use crate::recorder::RecordWriter;
+use crate::story::RunView;
 
 /// How often the driver looks for signals of other processes and shows how far the run is.
 const LOOK: Duration = Duration::from_millis(50);
@@ -42,7 +44,7 @@ const LINGER_TURNS: u32 = 100;
 pub(crate) const INBOX_MAX: usize = 1024;
 
 /// Something that happened to an episode.
-pub(crate) struct Input {
+pub(crate) struct DriverEvent {
     pub(crate) episode: EpisodeId,
     pub(crate) kind: EventKind,
 }
@@ -53,45 +55,45 @@ pub enum RunEnd {
     /// It is over, and that is durable.
     Finished(Box<EpisodeResult>),
     /// Nothing moves until a person acts; it can be resumed.
-    Waiting(Wait),
+    Waiting(RunWait),
     /// It was interrupted; it can be resumed.
     Interrupted,
     /// The host could not go on; what was durable is kept and can be resumed.
     Failed(HostError),
 }
 
-pub(crate) struct Driver {
+pub(crate) struct RunDriver {
     pub(crate) id: RunId,
     pub(crate) run: Run<Ledger>,
-    pub(crate) recorder: Recorder,
+    pub(crate) recorder: RecordWriter,
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) models: RunModels,
-    pub(crate) embedded: Arc<Embedded>,
+    pub(crate) embedded: Arc<EmbeddedModels>,
     /// Earlier answers; none when their index cannot be used.
-    pub(crate) memory: Option<Arc<Memory>>,
-    pub(crate) limiter: Arc<Limiter>,
+    pub(crate) memory: Option<Arc<AnswerCache>>,
+    pub(crate) limiter: Arc<CallLimiter>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) passage: Passage,
-    pub(crate) cells: Cells,
-    pub(crate) domains: Arc<Domains>,
+    pub(crate) passage: GuardedPort,
+    pub(crate) cells: SandboxSessions,
+    pub(crate) domains: Arc<DomainStores>,
     pub(crate) interrupt: Arc<Notify>,
-    pub(crate) shown: watch::Sender<Story>,
+    pub(crate) shown: watch::Sender<RunView>,
     /// Held as long as the run is owned.
     pub(crate) lock: RunLock,
-    pub(crate) events: mpsc::Sender<Input>,
-    pub(crate) inbox: mpsc::Receiver<Input>,
+    pub(crate) events: mpsc::Sender<DriverEvent>,
+    pub(crate) inbox: mpsc::Receiver<DriverEvent>,
     pub(crate) state: DriverState,
 }
 
 /// What the driver keeps between two events.
 #[derive(Default)]
 pub(crate) struct DriverState {
-    calls: BTreeMap<CallKey, UnderWay>,
+    calls: BTreeMap<CallKey, CallHandle>,
     timers: BTreeSet<(Timestamp, EpisodeId)>,
     /// Calls whose answers are worth knowing later.
-    wanted: BTreeMap<(EpisodeId, AskId), Wanted>,
+    wanted: BTreeMap<(EpisodeId, AskId), CacheKey>,
     /// What earlier runs were told, as far as it was looked for.
-    earlier: Earlier,
+    earlier: EarlierReplies,
     signals_seen: SignalId,
     kills: Vec<KillScope>,
     has_news: bool,
@@ -101,9 +103,9 @@ pub(crate) struct DriverState {
     pub(crate) deliveries: JoinSet<()>,
 }
 
-impl Driver {
+impl RunDriver {
     /// Drives the run from its first steps to its end.
-    pub(crate) async fn drive(mut self, first: Vec<Step>) -> RunEnd {
+    pub(crate) async fn drive(mut self, first: Vec<HostStep>) -> RunEnd {
         let end = self.work(first).await;
         for (key, call) in std::mem::take(&mut self.state.calls) {
             call.abort(&key);
@@ -119,7 +121,7 @@ impl Driver {
         end
     }
 
-    async fn work(&mut self, first: Vec<Step>) -> Result<RunEnd, HostError> {
+    async fn work(&mut self, first: Vec<HostStep>) -> Result<RunEnd, HostError> {
         let mut durable = self.recorder.log().durability();
         // The first records were appended before anyone listened: what became of them is news.
         durable.mark_changed();
@@ -155,8 +157,8 @@ impl Driver {
                         return Err(StoreError::Closed.into());
                     }
                     let upto = match &*durable.borrow_and_update() {
-                        Durability::Upto(upto) => *upto,
-                        Durability::Failed { reason, .. } => return Err(reason.clone().into()),
+                        CommitDurability::Upto(upto) => *upto,
+                        CommitDurability::Failed { reason, .. } => return Err(reason.clone().into()),
                     };
                     steps.extend(self.run.durable(upto));
                 }
@@ -171,8 +173,8 @@ impl Driver {
         }
     }
 
-    pub(crate) fn deliver(&mut self, input: Input, steps: &mut VecDeque<Step>) {
-        let Input { episode, kind } = input;
+    pub(crate) fn deliver(&mut self, input: DriverEvent, steps: &mut VecDeque<HostStep>) {
+        let DriverEvent { episode, kind } = input;
         if let EventKind::ModelReplied {
             ask,
             attempt,
@@ -180,7 +182,7 @@ impl Driver {
             ..
         } = &kind
         {
-            if let CallOutcome::Replied(_) = outcome {
+            if let ModelCallOutcome::Replied(_) = outcome {
                 self.keep(&episode, *ask, outcome);
             }
             let key = CallKey {
@@ -196,7 +198,7 @@ impl Driver {
         self.state.has_news = true;
     }
 
-    fn tick(&mut self, steps: &mut VecDeque<Step>) {
+    fn tick(&mut self, steps: &mut VecDeque<HostStep>) {
         let now = self.clock.now();
         while let Some((at, episode)) = self.state.timers.pop_first() {
             if at > now {
@@ -204,12 +206,12 @@ impl Driver {
                 break;
             }
             let kind = EventKind::Tick;
-            self.deliver(Input { episode, kind }, steps);
+            self.deliver(DriverEvent { episode, kind }, steps);
         }
     }
 
     /// Looks for words of other processes, and shows how far the run is.
-    fn look(&mut self, steps: &mut VecDeque<Step>) -> Result<(), HostError> {
+    fn look(&mut self, steps: &mut VecDeque<HostStep>) -> Result<(), HostError> {
         let kills: Vec<KillScope> = self.journal.kills()?.into_iter().map(|k| k.scope).collect();
         if kills != self.state.kills {
             let before = std::mem::replace(&mut self.state.kills, kills);
@@ -243,9 +245,9 @@ impl Driver {
     }
 
     /// Carries out a step. A run that ends says so.
-    fn take(&mut self, step: Step, steps: &mut VecDeque<Step>) -> Option<RunEnd> {
+    fn take(&mut self, step: HostStep, steps: &mut VecDeque<HostStep>) -> Option<RunEnd> {
         match step {
-            Step::Measure {
+            HostStep::Measure {
                 episode,
                 ask,
                 model,
@@ -271,9 +273,9 @@ impl Driver {
                     recalled: recalled.map(Box::new),
                     round,
                 };
-                self.deliver(Input { episode, kind }, steps);
+                self.deliver(DriverEvent { episode, kind }, steps);
             }
-            Step::Call {
+            HostStep::Call {
                 episode,
                 ask,
                 attempt,
@@ -290,7 +292,7 @@ impl Driver {
                 request,
                 not_before,
             ),
-            Step::Cancel {
+            HostStep::Cancel {
                 episode,
                 ask,
                 attempt,
@@ -306,24 +308,24 @@ impl Driver {
                 };
                 self.deliver(answer, steps);
             }
-            Step::Timer { episode, at } => {
+            HostStep::Timer { episode, at } => {
                 self.state.timers.retain(|(_, waiting)| *waiting != episode);
                 self.state.timers.insert((at, episode));
             }
-            Step::Decide { .. } | Step::Attempt(_) | Step::Reconcile { .. } => {
+            HostStep::Decide { .. } | HostStep::Attempt(_) | HostStep::Reconcile { .. } => {
                 self.effect(step);
             }
-            Step::Host {
+            HostStep::Host {
                 episode,
                 ask,
                 command,
             } => self.host((episode, ask), command, steps),
-            Step::Over { episode } => self.cells.close(&episode),
-            Step::Emit { episode, block } => {
+            HostStep::Over { episode } => self.cells.close(&episode),
+            HostStep::Emit { episode, block } => {
                 note(&episode, &block);
             }
-            Step::Waiting(_) => {}
-            Step::Finished(result) => return Some(RunEnd::Finished(result)),
+            HostStep::Waiting(_) => {}
+            HostStep::Finished(result) => return Some(RunEnd::Finished(result)),
         }
         None
     }
@@ -333,9 +335,9 @@ impl Driver {
         &mut self,
         (episode, ask): (&EpisodeId, AskId),
         model: &dyn Model,
-        request: &Request,
-        recall: &Recall,
-    ) -> Option<Reply> {
+        request: &ModelRequest,
+        recall: &ReuseGrant,
+    ) -> Option<ModelReply> {
         let memory = self.memory.as_ref()?;
         let name = format!("{} at {}", model.id(), model.endpoint());
         let now = self.clock.now();
@@ -347,7 +349,7 @@ impl Driver {
     }
 
     /// Makes the answer to a call known, when it was wanted.
-    fn keep(&mut self, episode: &EpisodeId, ask: AskId, outcome: &CallOutcome) {
+    fn keep(&mut self, episode: &EpisodeId, ask: AskId, outcome: &ModelCallOutcome) {
         let wanted = self.state.wanted.remove(&(episode.clone(), ask));
         if let (Some(memory), Some(wanted)) = (&self.memory, wanted) {
             let place = AnswerPlace {
@@ -363,10 +365,10 @@ impl Driver {
         &mut self,
         key: CallKey,
         model: ModelRole,
-        request: Request,
+        request: ModelRequest,
         not_before: Option<Timestamp>,
     ) {
-        let call = Call {
+        let call = ModelCall {
             key: key.clone(),
             model: Arc::clone(self.models.get(model)),
             limiter: Arc::clone(&self.limiter),
@@ -379,20 +381,20 @@ impl Driver {
     }
 
     /// Takes an effect to the port and brings the answer back as an event.
-    fn effect(&self, step: Step) {
+    fn effect(&self, step: HostStep) {
         let passage = self.passage.clone();
         let events = self.events.clone();
         let (episode, ask) = match &step {
-            Step::Decide { episode, ask, .. } | Step::Reconcile { episode, ask, .. } => {
+            HostStep::Decide { episode, ask, .. } | HostStep::Reconcile { episode, ask, .. } => {
                 (episode.clone(), *ask)
             }
-            Step::Attempt(permit) => (permit.episode().clone(), permit.ask()),
+            HostStep::Attempt(permit) => (permit.episode().clone(), permit.ask()),
             _ => return,
         };
         let Some((_, asking)) = self.run.live().find(|(id, _)| **id == episode) else {
             return;
         };
-        let asker = Asker {
+        let asker = EffectCaller {
             run: self.id,
             episode: episode.clone(),
             ask,
@@ -402,27 +404,28 @@ impl Driver {
         };
         tokio::spawn(async move {
             let settled = match step {
-                Step::Decide { effect, .. } => {
-                    let Decided { decision, grounds } = passage.decide(&effect, &asker).await;
+                HostStep::Decide { effect, .. } => {
+                    let EffectDecision { decision, grounds } =
+                        passage.decide(&effect, &asker).await;
                     let kind = EventKind::EffectDecided {
                         ask,
                         decision,
                         grounds,
                     };
-                    let _ = events.send(Input { episode, kind }).await;
+                    let _ = events.send(DriverEvent { episode, kind }).await;
                     return;
                 }
-                Step::Attempt(permit) => passage.attempt(permit, &asker).await,
-                Step::Reconcile { effect, .. } => passage.reconcile(&effect, &asker).await,
+                HostStep::Attempt(permit) => passage.attempt(permit, &asker).await,
+                HostStep::Reconcile { effect, .. } => passage.reconcile(&effect, &asker).await,
                 _ => return,
             };
-            let Settled { outcome, evidence } = settled;
+            let EffectSettlement { outcome, evidence } = settled;
             let kind = EventKind::EffectSettled {
                 ask,
                 outcome,
                 evidence,
             };
-            let _ = events.send(Input { episode, kind }).await;
+            let _ = events.send(DriverEvent { episode, kind }).await;
         });
     }
 
@@ -430,9 +433,9 @@ impl Driver {
     async fn leave(&mut self, end: RunEnd) -> Result<RunEnd, HostError> {
         let why = match &end {
             RunEnd::Finished(_) => return Ok(end),
-            RunEnd::Waiting(Wait::Approval) => Departure::AwaitingApproval,
-            RunEnd::Waiting(Wait::Outage(_)) => Departure::Outage,
-            RunEnd::Interrupted | RunEnd::Failed(_) => Departure::Interrupted,
+            RunEnd::Waiting(RunWait::Approval) => ReleaseReason::AwaitingApproval,
+            RunEnd::Waiting(RunWait::Outage(_)) => ReleaseReason::Outage,
+            RunEnd::Interrupted | RunEnd::Failed(_) => ReleaseReason::Interrupted,
         };
         self.run.release(&mut self.recorder, self.clock.now(), why);
         if let Some(failure) = &self.recorder.failure {
@@ -452,18 +455,18 @@ async fn linger() {
 }
 
 /// A bound that holds for any tokenizer: no token is shorter than a byte.
-fn upper_bound(request: &Request) -> Measured {
+fn upper_bound(request: &ModelRequest) -> RequestEstimate {
     const TEMPLATE_TOKENS: u64 = 16;
     let bytes = |text: &str| text.len() as u64;
     let messages = request.messages.iter();
     let input_tokens = messages
         .map(|message| bytes(message.text.as_str()) + TEMPLATE_TOKENS)
         .sum();
-    Measured {
+    RequestEstimate {
         input_tokens,
-        exactness: Exactness::UpperBound,
+        exactness: CountPrecision::UpperBound,
         window_tokens: None,
-        price: Price::default(),
+        price: ModelPrice::default(),
     }
 }
 

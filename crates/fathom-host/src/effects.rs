@@ -4,22 +4,25 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use fathom_core::contract::{Autonomy, Role};
+use fathom_core::contract::{AgentRole, Autonomy};
 use fathom_core::effect::{
-    EffectClass, EffectOutcome, EffectRequest, Evidence, Grounds, Permit, PolicyDecision,
+    DecisionGrounds, EffectClass, EffectOutcome, EffectPermit, EffectRequest, Evidence,
+    PolicyDecision,
 };
 use fathom_core::id::{AskId, Digest, EpisodeId, RunId};
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
-use fathom_store::{Approval, Claim, ClaimOutcome, ClaimOwner, Journal, StoreError, UseOutcome};
+use fathom_store::{
+    ApprovalRecord, ClaimOutcome, ClaimOwner, Journal, KeyClaim, StoreError, UseOutcome,
+};
 use sha2::{Digest as _, Sha256};
 
 /// What an effect port answers with.
-pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type PortFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Who asks for an effect.
 #[derive(Clone, Debug)]
-pub struct Asker {
+pub struct EffectCaller {
     /// The run.
     pub run: RunId,
     /// The episode.
@@ -27,14 +30,14 @@ pub struct Asker {
     /// Its ask.
     pub ask: AskId,
     /// The episode's role.
-    pub role: Role,
+    pub role: AgentRole,
     /// How much it does by itself.
     pub autonomy: Autonomy,
     /// When.
     pub at: Timestamp,
 }
 
-impl Asker {
+impl EffectCaller {
     pub(crate) fn owner(&self) -> ClaimOwner {
         ClaimOwner {
             run: self.run,
@@ -46,14 +49,14 @@ impl Asker {
 
 /// A decision and what it rests on.
 #[derive(Clone, Debug)]
-pub struct Decided {
+pub struct EffectDecision {
     /// The decision.
     pub decision: PolicyDecision,
     /// What it rests on; nothing where no policy was asked.
-    pub grounds: Option<Box<Grounds>>,
+    pub grounds: Option<Box<DecisionGrounds>>,
 }
 
-impl Decided {
+impl EffectDecision {
     /// A no that no policy said.
     pub fn deny(rule: impl Into<String>) -> Self {
         Self {
@@ -65,14 +68,14 @@ impl Decided {
 
 /// How an attempt or a check ended, and what was seen.
 #[derive(Clone, Debug)]
-pub struct Settled {
+pub struct EffectSettlement {
     /// How it ended.
     pub outcome: EffectOutcome,
     /// What was seen.
     pub evidence: Vec<Evidence>,
 }
 
-impl Settled {
+impl EffectSettlement {
     /// It certainly was not sent.
     pub fn failed(detail: impl Into<String>) -> Self {
         EffectOutcome::Failed {
@@ -82,7 +85,7 @@ impl Settled {
     }
 }
 
-impl From<EffectOutcome> for Settled {
+impl From<EffectOutcome> for EffectSettlement {
     fn from(outcome: EffectOutcome) -> Self {
         Self {
             outcome,
@@ -94,13 +97,25 @@ impl From<EffectOutcome> for Settled {
 /// Decides about effects, carries them out and asks what became of them.
 pub trait EffectPort: Send + Sync {
     /// Decides.
-    fn decide<'a>(&'a self, effect: &'a EffectRequest, asker: &'a Asker) -> Answer<'a, Decided>;
+    fn decide<'a>(
+        &'a self,
+        effect: &'a EffectRequest,
+        asker: &'a EffectCaller,
+    ) -> PortFuture<'a, EffectDecision>;
 
     /// Carries out. The decision is durable, and the key belongs to this effect alone.
-    fn attempt<'a>(&'a self, permit: Permit, asker: &'a Asker) -> Answer<'a, Settled>;
+    fn attempt<'a>(
+        &'a self,
+        permit: EffectPermit,
+        asker: &'a EffectCaller,
+    ) -> PortFuture<'a, EffectSettlement>;
 
     /// Asks the platform whether it happened.
-    fn reconcile<'a>(&'a self, effect: &'a EffectRequest, asker: &'a Asker) -> Answer<'a, Settled>;
+    fn reconcile<'a>(
+        &'a self,
+        effect: &'a EffectRequest,
+        asker: &'a EffectCaller,
+    ) -> PortFuture<'a, EffectSettlement>;
 }
 
 /// A host without a gateway: nothing leaves it.
@@ -108,15 +123,27 @@ pub trait EffectPort: Send + Sync {
 pub struct NoEffects;
 
 impl EffectPort for NoEffects {
-    fn decide<'a>(&'a self, _: &'a EffectRequest, _: &'a Asker) -> Answer<'a, Decided> {
-        Box::pin(async { Decided::deny("this host has no gateway") })
+    fn decide<'a>(
+        &'a self,
+        _: &'a EffectRequest,
+        _: &'a EffectCaller,
+    ) -> PortFuture<'a, EffectDecision> {
+        Box::pin(async { EffectDecision::deny("this host has no gateway") })
     }
 
-    fn attempt<'a>(&'a self, _: Permit, _: &'a Asker) -> Answer<'a, Settled> {
-        Box::pin(async { Settled::failed("this host has no gateway") })
+    fn attempt<'a>(
+        &'a self,
+        _: EffectPermit,
+        _: &'a EffectCaller,
+    ) -> PortFuture<'a, EffectSettlement> {
+        Box::pin(async { EffectSettlement::failed("this host has no gateway") })
     }
 
-    fn reconcile<'a>(&'a self, _: &'a EffectRequest, _: &'a Asker) -> Answer<'a, Settled> {
+    fn reconcile<'a>(
+        &'a self,
+        _: &'a EffectRequest,
+        _: &'a EffectCaller,
+    ) -> PortFuture<'a, EffectSettlement> {
         Box::pin(async {
             EffectOutcome::Unknown {
                 detail: Text::from("this host has no gateway"),
@@ -129,12 +156,12 @@ impl EffectPort for NoEffects {
 /// An effect on its way through the port: the kill switch is looked at before each step, and nothing is
 /// allowed whose key another effect holds.
 #[derive(Clone)]
-pub(crate) struct Passage {
+pub(crate) struct GuardedPort {
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) port: Arc<dyn EffectPort>,
 }
 
-impl Passage {
+impl GuardedPort {
     fn killed(&self, effect: &EffectRequest) -> Result<Option<String>, StoreError> {
         let kills = self.journal.kills()?;
         Ok(kills
@@ -144,18 +171,22 @@ impl Passage {
     }
 
     /// Decides. A switch or a registry that cannot be read denies: nothing goes out on a guess.
-    pub(crate) async fn decide(&self, effect: &EffectRequest, asker: &Asker) -> Decided {
+    pub(crate) async fn decide(
+        &self,
+        effect: &EffectRequest,
+        asker: &EffectCaller,
+    ) -> EffectDecision {
         let decided = self.try_decide(effect, asker).await;
-        decided.unwrap_or_else(|error| Decided::deny(error.to_string()))
+        decided.unwrap_or_else(|error| EffectDecision::deny(error.to_string()))
     }
 
     async fn try_decide(
         &self,
         effect: &EffectRequest,
-        asker: &Asker,
-    ) -> Result<Decided, StoreError> {
+        asker: &EffectCaller,
+    ) -> Result<EffectDecision, StoreError> {
         if let Some(rule) = self.killed(effect)? {
-            return Ok(Decided::deny(rule));
+            return Ok(EffectDecision::deny(rule));
         }
         let decided = self.port.decide(effect, asker).await;
         match &decided.decision {
@@ -163,7 +194,7 @@ impl Passage {
             PolicyDecision::Deny { .. } => return Ok(decided),
             PolicyDecision::NeedsApproval { terms, .. } => {
                 let terms = (**terms).clone();
-                let approval = Approval::open(asker.owner(), terms, asker.at);
+                let approval = ApprovalRecord::open(asker.owner(), terms, asker.at);
                 self.journal.open_approval(&approval)?;
                 return Ok(decided);
             }
@@ -171,7 +202,7 @@ impl Passage {
         // Only a look: the proposal may not be durable yet, and a key that was claimed for it would outlive it.
         Ok(match self.holder(effect, asker)? {
             None => decided,
-            Some(holder) => Decided {
+            Some(holder) => EffectDecision {
                 decision: PolicyDecision::Deny { rule: holder },
                 ..decided
             },
@@ -179,7 +210,11 @@ impl Passage {
     }
 
     /// Who else holds the key of an effect, in words.
-    fn holder(&self, effect: &EffectRequest, asker: &Asker) -> Result<Option<String>, StoreError> {
+    fn holder(
+        &self,
+        effect: &EffectRequest,
+        asker: &EffectCaller,
+    ) -> Result<Option<String>, StoreError> {
         if effect.class == EffectClass::Read {
             return Ok(None);
         }
@@ -188,7 +223,11 @@ impl Passage {
     }
 
     /// Claims the key of an effect; says who has it when that is another. A look at the world needs no key.
-    fn claim(&self, effect: &EffectRequest, asker: &Asker) -> Result<Option<String>, StoreError> {
+    fn claim(
+        &self,
+        effect: &EffectRequest,
+        asker: &EffectCaller,
+    ) -> Result<Option<String>, StoreError> {
         if effect.class == EffectClass::Read {
             return Ok(None);
         }
@@ -198,7 +237,11 @@ impl Passage {
 
     /// Carries out an effect whose intent is durable, once its key is claimed. Where a person was asked, their yes is
     /// used up. What stops it here stops it before it was sent.
-    pub(crate) async fn attempt(&self, permit: Permit, asker: &Asker) -> Settled {
+    pub(crate) async fn attempt(
+        &self,
+        permit: EffectPermit,
+        asker: &EffectCaller,
+    ) -> EffectSettlement {
         match self.obstacle(permit.effect(), asker) {
             Ok(None) => {
                 let effect = permit.effect().clone();
@@ -207,16 +250,16 @@ impl Passage {
                 settled
             }
             Ok(Some(detail)) => {
-                let settled = Settled::failed(detail);
+                let settled = EffectSettlement::failed(detail);
                 self.free(permit.effect(), asker, &settled);
                 settled
             }
-            Err(error) => Settled::failed(error.to_string()),
+            Err(error) => EffectSettlement::failed(error.to_string()),
         }
     }
 
     /// What certainly was not sent used no key. When it cannot be given back, a person can still pass over it.
-    fn free(&self, effect: &EffectRequest, asker: &Asker, settled: &Settled) {
+    fn free(&self, effect: &EffectRequest, asker: &EffectCaller, settled: &EffectSettlement) {
         if effect.class == EffectClass::Effect
             && matches!(settled.outcome, EffectOutcome::Failed { .. })
             && let Err(error) = self.journal.release(&effect.key(), &asker.owner())
@@ -228,7 +271,7 @@ impl Passage {
     fn obstacle(
         &self,
         effect: &EffectRequest,
-        asker: &Asker,
+        asker: &EffectCaller,
     ) -> Result<Option<String>, StoreError> {
         if let Some(rule) = self.killed(effect)? {
             return Ok(Some(rule));
@@ -242,7 +285,11 @@ impl Passage {
         })
     }
 
-    pub(crate) async fn reconcile(&self, effect: &EffectRequest, asker: &Asker) -> Settled {
+    pub(crate) async fn reconcile(
+        &self,
+        effect: &EffectRequest,
+        asker: &EffectCaller,
+    ) -> EffectSettlement {
         // Its key may have been given back before a crash lost the reason. Until that is known again it is held.
         if let Err(error) = self.claim(effect, asker) {
             tracing::warn!(code = error.code(), %error, "cannot claim an idempotency key");
@@ -261,9 +308,9 @@ impl Passage {
     }
 }
 
-fn claim(effect: &EffectRequest, asker: &Asker) -> Claim {
+fn claim(effect: &EffectRequest, asker: &EffectCaller) -> KeyClaim {
     let payload = Sha256::digest(effect.arguments.as_str().as_bytes());
-    Claim {
+    KeyClaim {
         key: effect.key(),
         payload: Digest(payload.into()),
         owner: asker.owner(),

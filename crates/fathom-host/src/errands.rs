@@ -3,29 +3,29 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use fathom_core::command::{Block, Command};
-use fathom_core::contract::Role;
+use fathom_core::command::{Command, OutputBlock};
+use fathom_core::contract::AgentRole;
 use fathom_core::delivery::{self, TRACE_CHANNEL};
 use fathom_core::domain::DomainRequest;
 use fathom_core::event::EventKind;
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::step::Step;
+use fathom_core::step::HostStep;
 use fathom_core::stop::Refusal;
 use fathom_core::text::Text;
 use fathom_models::Model;
 use tokio::sync::oneshot;
 
-use crate::channels::Said;
-use crate::domains::Asking;
-use crate::driver::{Driver, Input};
+use crate::channels::DeliveryAsk;
+use crate::domains::DomainCaller;
+use crate::driver::{DriverEvent, RunDriver};
 
-impl Driver {
+impl RunDriver {
     /// Does what costs no budget: a shorter text, a cell, something of a domain.
     pub(crate) fn host(
         &mut self,
         (episode, ask): (EpisodeId, AskId),
         command: Command,
-        steps: &mut VecDeque<Step>,
+        steps: &mut VecDeque<HostStep>,
     ) {
         match command {
             Command::Summarise {
@@ -47,7 +47,7 @@ impl Driver {
                     what: "something that can carry it out".to_owned(),
                 };
                 let kind = EventKind::Refused { ask, reason };
-                self.deliver(Input { episode, kind }, steps);
+                self.deliver(DriverEvent { episode, kind }, steps);
             }
         }
     }
@@ -59,9 +59,9 @@ impl Driver {
         }
         let (domains, events) = (Arc::clone(&self.domains), self.events.clone());
         let live = self.run.live().find(|(id, _)| **id == episode);
-        let asking = Asking {
+        let asking = DomainCaller {
             run: self.id,
-            role: live.map_or(Role::Orchestrator, |(_, live)| live.started().role),
+            role: live.map_or(AgentRole::Orchestrator, |(_, live)| live.started().role),
             episode,
             ask,
             at: self.clock.now(),
@@ -78,14 +78,14 @@ impl Driver {
             };
             let episode = asking.episode;
             // Nobody listens to a run that was let go.
-            let _ = events.blocking_send(Input { episode, kind });
+            let _ = events.blocking_send(DriverEvent { episode, kind });
         });
     }
 
     /// Delivers a block, after the one before it.
     fn say(&mut self, episode: EpisodeId, ask: AskId, request: DomainRequest) {
         let (outlets, events) = (Arc::clone(&self.domains.outlets), self.events.clone());
-        let said = Said {
+        let said = DeliveryAsk {
             run: self.id,
             episode,
             ask,
@@ -104,7 +104,7 @@ impl Driver {
             drop(done);
             let episode = said.episode;
             let kind = EventKind::DomainAnswered { ask, answer };
-            let _ = events.send(Input { episode, kind }).await;
+            let _ = events.send(DriverEvent { episode, kind }).await;
         });
     }
 
@@ -131,14 +131,14 @@ impl Driver {
                     reason: Refusal::Incompressible { why: what },
                 },
             };
-            let _ = events.blocking_send(Input { episode, kind });
+            let _ = events.blocking_send(DriverEvent { episode, kind });
         });
     }
 }
 
 /// Says that something was shown. What the phase loop tells on its way names things and never says what they hold, so it
 /// stands in the log as it is.
-pub(crate) fn note(episode: &EpisodeId, block: &Block) {
+pub(crate) fn note(episode: &EpisodeId, block: &OutputBlock) {
     let channel = block.channel.as_str();
     if channel == TRACE_CHANNEL {
         let trace = block.text.as_str();

@@ -7,7 +7,7 @@ use fathom_core::id::RunId;
 use fathom_core::program::ProgramError;
 use fathom_local::engine::EngineError;
 use fathom_local::weights::WeightsError;
-use fathom_material::{MaterialError, Skipped};
+use fathom_material::{MaterialError, SkippedFile};
 use fathom_models::ModelsError;
 use fathom_sandbox::SandboxError;
 use fathom_store::StoreError;
@@ -21,7 +21,7 @@ use crate::identity::IdentityError;
 use crate::learning::LearnError;
 use crate::people::PeopleError;
 use crate::rfc::RfcError;
-use crate::story::Place;
+use crate::story::RecordRef;
 
 /// Everything the host can fail with.
 #[derive(Debug, thiserror::Error)]
@@ -83,7 +83,7 @@ pub enum HostError {
     #[error("the context contains no readable text")]
     NoMaterial {
         /// What is there, and why it cannot be read.
-        skipped: Vec<Skipped>,
+        skipped: Vec<SkippedFile>,
     },
     /// A file is not what it was when the run began.
     #[error("`{name}` has changed since the run began")]
@@ -207,7 +207,7 @@ pub enum HostError {
         /// The run.
         run: RunId,
         /// The place.
-        place: Place,
+        place: RecordRef,
     },
     /// The run's content is gone, so it cannot be folded.
     #[error("the content of run `{run}` was shredded")]

@@ -9,26 +9,29 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fathom_core::cell::Form;
+use fathom_core::cell::ValueFormat;
 use fathom_core::event::ProgramSpec;
 use fathom_core::id::Digest;
-use fathom_core::model::{Delivery, Message, ModelRole, Models, Request, Speaker};
-use fathom_core::packet::Frame;
+use fathom_core::model::{ChatMessage, ModelRequest, ModelRole, ModelSet, ReplyMode, Speaker};
+use fathom_core::packet::PacketFrame;
 use fathom_core::programs::direct;
-use fathom_core::programs::rlm::{self, Given, PREVIEW_CHARS, Params, Place, Recipes};
+use fathom_core::programs::rlm::{
+    self, MaterialItem, MaterialSource, PREVIEW_CHARS, RecipeMode, RlmConfig,
+};
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
-use fathom_material::limits::Bounds;
+use fathom_material::limits::ReadLimits;
 use fathom_material::{
-    Format, Gathered, MaterialError, Skipped, gather_within, read_from, source_name,
+    DocumentFormat, GatheredMaterial, MaterialError, SkippedFile, gather_within, read_from,
+    source_name,
 };
-use fathom_sandbox::{Content, Interpreter, Material, Sandbox};
+use fathom_sandbox::{InterpreterKind, MaterialContent, Sandbox, SandboxMaterial};
 use sha2::{Digest as _, Sha256};
 
 mod lines;
 
-pub use fathom_material::Document;
-pub use fathom_sandbox::Context;
+pub use fathom_material::MaterialDocument;
+pub use fathom_sandbox::SandboxContext;
 
 use crate::error::HostError;
 use crate::runtime::Runtime;
@@ -48,24 +51,24 @@ const KEPT_BYTES_MAX: u64 = 48 << 20;
 
 /// What is to be explored, and how.
 #[derive(Clone, Debug)]
-pub struct Exploration {
+pub struct RlmRequest {
     /// The question.
     pub goal: Text,
     /// Files and folders.
     pub paths: Vec<PathBuf>,
     /// A text without a file.
-    pub text: Option<Document>,
+    pub text: Option<MaterialDocument>,
     /// How; what is given and left out is filled in.
-    pub params: Params,
+    pub params: RlmConfig,
     /// Whether material that fits goes out as a plain call (R06).
-    pub plain: Plain,
+    pub plain: PlainCallRule,
     /// The plain call's settings.
-    pub direct: direct::Params,
+    pub direct: direct::DirectConfig,
 }
 
 /// Whether material that fits into the window goes out as a plain call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Plain {
+pub enum PlainCallRule {
     /// Where it fits.
     IfItFits,
     /// Never.
@@ -73,13 +76,13 @@ pub enum Plain {
 }
 
 /// What became of the material.
-pub struct Explored {
+pub struct PreparedRlm {
     /// How to work on it.
     pub program: ProgramSpec,
     /// The material, where only code looks at it; none for a plain call.
-    pub context: Option<Context>,
+    pub context: Option<SandboxContext>,
     /// What was left out, and why.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedFile>,
     /// Names of what was read.
     pub names: Vec<String>,
 }
@@ -88,11 +91,11 @@ impl Runtime {
     /// Reads the material and decides how it is worked on. It takes a while.
     pub async fn explore(
         &self,
-        exploration: Exploration,
-        models: &Models,
-        frame: &Frame,
-    ) -> Result<Explored, HostError> {
-        let Exploration {
+        exploration: RlmRequest,
+        models: &ModelSet,
+        frame: &PacketFrame,
+    ) -> Result<PreparedRlm, HostError> {
+        let RlmRequest {
             goal,
             paths,
             text,
@@ -107,15 +110,17 @@ impl Runtime {
         let names = read.documents.iter().map(|one| one.source.clone());
         let names = names.collect();
         direct.schema.clone_from(&params.schema);
-        if plain == Plain::IfItFits && self.fits(&read.documents, &goal, models, frame, &direct)? {
-            let Gathered { documents, skipped } = read;
+        if plain == PlainCallRule::IfItFits
+            && self.fits(&read.documents, &goal, models, frame, &direct)?
+        {
+            let GatheredMaterial { documents, skipped } = read;
             direct
                 .material
-                .extend(documents.iter().map(|document| direct::Material {
+                .extend(documents.iter().map(|document| direct::PromptMaterial {
                     source: document.source.clone(),
                     text: document.plain().into_owned(),
                 }));
-            return Ok(Explored {
+            return Ok(PreparedRlm {
                 program: direct.spec(),
                 context: None,
                 skipped,
@@ -123,20 +128,21 @@ impl Runtime {
             });
         }
         let read = in_the_background(move || check_lines(read, &typed)).await?;
-        let Gathered { documents, skipped } = read;
+        let GatheredMaterial { documents, skipped } = read;
         params.skipped = skipped.iter().map(ToString::to_string).collect();
-        let texts: Vec<Bare> = documents.into_iter().map(Bare::from).collect();
-        let material = texts.iter().map(Bare::material).collect();
+        let texts: Vec<EmptyMaterial> = documents.into_iter().map(EmptyMaterial::from).collect();
+        let material = texts.iter().map(EmptyMaterial::material).collect();
         // The sandbox takes it in while it is described to the model.
-        let described = in_the_background(move || texts.into_iter().map(Bare::describe).collect());
+        let described =
+            in_the_background(move || texts.into_iter().map(EmptyMaterial::describe).collect());
         let (context, given) = tokio::join!(self.sandbox().load(material), described);
         params.given = given;
         let context = context?;
         // Ready-made cells need the whole language: where it is not there, none are promised.
-        if self.sandbox().isolation().await?.interpreter == Interpreter::Monty {
-            params.recipes = Recipes::Off;
+        if self.sandbox().isolation().await?.interpreter == InterpreterKind::Monty {
+            params.recipes = RecipeMode::Off;
         }
-        Ok(Explored {
+        Ok(PreparedRlm {
             program: params.spec(),
             context: Some(context),
             skipped,
@@ -146,23 +152,23 @@ impl Runtime {
 
     fn fits(
         &self,
-        documents: &[Document],
+        documents: &[MaterialDocument],
         goal: &Text,
-        models: &Models,
-        frame: &Frame,
-        direct: &direct::Params,
+        models: &ModelSet,
+        frame: &PacketFrame,
+        direct: &direct::DirectConfig,
     ) -> Result<bool, HostError> {
         let models = self.connect(models)?;
         let model = models.get(ModelRole::Main);
-        let empty = Request {
-            messages: vec![Message::new(Speaker::User, "?")],
+        let empty = ModelRequest {
+            messages: vec![ChatMessage::new(Speaker::User, "?")],
             output_tokens_max: 1,
             temperature_milli: None,
             schema: None,
             pattern: None,
             tools: Vec::new(),
             seed: None,
-            delivery: Delivery::Whole,
+            delivery: ReplyMode::Whole,
             timeout: Millis(1),
         };
         let window = model.measure(&empty).ok();
@@ -195,14 +201,14 @@ impl Runtime {
 pub async fn load(
     sandbox: &Sandbox,
     paths: Vec<PathBuf>,
-) -> Result<(Context, Vec<Skipped>), HostError> {
+) -> Result<(SandboxContext, Vec<SkippedFile>), HostError> {
     if paths.is_empty() {
-        let nothing = material("nothing".to_owned(), Form::Text, String::new());
+        let nothing = material("nothing".to_owned(), ValueFormat::Text, String::new());
         return Ok((sandbox.load(vec![nothing]).await?, Vec::new()));
     }
     let read = in_the_background(move || check_lines(read(&paths, Vec::new())?, &paths)).await?;
-    let Gathered { documents, skipped } = read;
-    let texts = documents.into_iter().map(Bare::from);
+    let GatheredMaterial { documents, skipped } = read;
+    let texts = documents.into_iter().map(EmptyMaterial::from);
     let material = texts.map(|text| text.material()).collect();
     Ok((sandbox.load(material).await?, skipped))
 }
@@ -216,12 +222,12 @@ async fn in_the_background<T: Send + 'static>(work: impl FnOnce() -> T + Send + 
 }
 
 /// Reads a text without a file, as from stdin. It is kept with the run, since nothing could read it again.
-pub fn read_text(name: &str, from: impl Read) -> Result<Document, HostError> {
+pub fn read_text(name: &str, from: impl Read) -> Result<MaterialDocument, HostError> {
     let too_large = || HostError::TextTooLarge {
         name: name.to_owned(),
         bytes_max: KEPT_BYTES_MAX,
     };
-    let bounds = Bounds {
+    let bounds = ReadLimits {
         file_bytes: KEPT_BYTES_MAX,
         bytes: KEPT_BYTES_MAX,
     };
@@ -236,7 +242,7 @@ pub fn read_text(name: &str, from: impl Read) -> Result<Document, HostError> {
 }
 
 /// What a text takes in JSON.
-fn kept_bytes(document: &Document) -> u64 {
+fn kept_bytes(document: &MaterialDocument) -> u64 {
     document.text.bytes().map(written_bytes).sum()
 }
 
@@ -250,9 +256,12 @@ fn written_bytes(byte: u8) -> u64 {
 }
 
 /// Reads what a run works on. What cannot be read a second time is kept with the run.
-fn read_kept(paths: Vec<PathBuf>, text: Option<Document>) -> Result<Gathered, HostError> {
+fn read_kept(
+    paths: Vec<PathBuf>,
+    text: Option<MaterialDocument>,
+) -> Result<GatheredMaterial, HostError> {
     let (stay, pass): (Vec<PathBuf>, Vec<PathBuf>) = paths.into_iter().partition(|p| stays(p));
-    let mut kept_alone: Vec<Document> = text.into_iter().collect();
+    let mut kept_alone: Vec<MaterialDocument> = text.into_iter().collect();
     let mut bytes: u64 = kept_alone.iter().map(kept_bytes).sum();
     let mut seen = BTreeSet::new();
     // What was said is gone: a path that is named twice is read once.
@@ -285,9 +294,9 @@ fn stays(path: &Path) -> bool {
     }
 }
 
-fn read(paths: &[PathBuf], texts: Vec<Document>) -> Result<Gathered, HostError> {
-    let mut gathered = gather_within(paths, &Bounds::WHOLE)?;
-    let notes = texts.iter().filter_map(Document::note);
+fn read(paths: &[PathBuf], texts: Vec<MaterialDocument>) -> Result<GatheredMaterial, HostError> {
+    let mut gathered = gather_within(paths, &ReadLimits::WHOLE)?;
+    let notes = texts.iter().filter_map(MaterialDocument::note);
     gathered.skipped.extend(notes);
     gathered.documents.extend(texts);
     if gathered.documents.is_empty() {
@@ -300,9 +309,12 @@ fn read(paths: &[PathBuf], texts: Vec<Document>) -> Result<Gathered, HostError> 
 }
 
 /// What is named like JSON Lines and is none is text, unless the user named it: then that is an error.
-fn check_lines(mut gathered: Gathered, named: &[PathBuf]) -> Result<Gathered, HostError> {
+fn check_lines(
+    mut gathered: GatheredMaterial,
+    named: &[PathBuf],
+) -> Result<GatheredMaterial, HostError> {
     for document in &mut gathered.documents {
-        if form(document) != Form::Lines {
+        if form(document) != ValueFormat::Lines {
             continue;
         }
         let Some(bad) = lines::bad_line(&document.text) else {
@@ -315,8 +327,8 @@ fn check_lines(mut gathered: Gathered, named: &[PathBuf]) -> Result<Gathered, Ho
         if !lies_in_a_folder {
             return Err(bad.error(&document.source).into());
         }
-        document.format = Format::Plain;
-        gathered.skipped.push(Skipped {
+        document.format = DocumentFormat::Plain;
+        gathered.skipped.push(SkippedFile {
             source: document.source.clone(),
             reason: bad.reason(),
         });
@@ -325,7 +337,7 @@ fn check_lines(mut gathered: Gathered, named: &[PathBuf]) -> Result<Gathered, Ho
 }
 
 /// Two of one name would be one entry of `context`.
-fn tell_apart(documents: &mut [Document]) {
+fn tell_apart(documents: &mut [MaterialDocument]) {
     let mut names = BTreeSet::new();
     for document in documents {
         let name = document.source.clone();
@@ -338,15 +350,15 @@ fn tell_apart(documents: &mut [Document]) {
 }
 
 /// A document without markup, for code and for a description.
-struct Bare {
+struct EmptyMaterial {
     name: String,
-    form: Form,
+    form: ValueFormat,
     path: Option<PathBuf>,
     text: Arc<String>,
 }
 
-impl From<Document> for Bare {
-    fn from(document: Document) -> Self {
+impl From<MaterialDocument> for EmptyMaterial {
+    fn from(document: MaterialDocument) -> Self {
         Self {
             form: form(&document),
             name: document.source.clone(),
@@ -356,31 +368,33 @@ impl From<Document> for Bare {
     }
 }
 
-impl Bare {
+impl EmptyMaterial {
     /// What code finds of it.
-    fn material(&self) -> Material {
-        Material {
+    fn material(&self) -> SandboxMaterial {
+        SandboxMaterial {
             name: self.name.clone(),
             form: self.form,
-            content: Content::Shared(Arc::clone(&self.text)),
+            content: MaterialContent::Shared(Arc::clone(&self.text)),
         }
     }
 
     /// What the model is told of it.
-    fn describe(self) -> Given {
+    fn describe(self) -> MaterialItem {
         let text = &*self.text;
         let place = match self.path.as_deref() {
             Some(path) => place(path),
-            None => Place::Here { text: text.clone() },
+            None => MaterialSource::Here { text: text.clone() },
         };
         let lines = match self.form {
-            Form::Lines => text.lines().filter(|line| !line.trim().is_empty()).count() as u64,
-            Form::Text | Form::Json => {
+            ValueFormat::Lines => {
+                text.lines().filter(|line| !line.trim().is_empty()).count() as u64
+            }
+            ValueFormat::Text | ValueFormat::Json => {
                 let ends = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
                 ends + u64::from(!text.is_empty() && !text.ends_with('\n'))
             }
         };
-        Given {
+        MaterialItem {
             form: self.form,
             bytes: text.len() as u64,
             chars: text.chars().count() as u64,
@@ -394,12 +408,12 @@ impl Bare {
 }
 
 /// Where a file is found again, whatever the links that lead to it say then.
-fn place(path: &Path) -> Place {
+fn place(path: &Path) -> MaterialSource {
     let found = fs::canonicalize(path).or_else(|_| std::path::absolute(path));
     let path = found.unwrap_or_else(|_| path.to_owned());
     match path.into_os_string().into_string() {
-        Ok(path) => Place::File { path },
-        Err(path) => Place::FileInBytes {
+        Ok(path) => MaterialSource::File { path },
+        Err(path) => MaterialSource::FileInBytes {
             path: path.into_vec(),
         },
     }
@@ -410,45 +424,45 @@ fn digest(text: &str) -> Digest {
     Digest(Sha256::digest(text).into())
 }
 
-fn form(document: &Document) -> Form {
-    if document.is_json_lines() && document.format == Format::Lines {
-        Form::Lines
+fn form(document: &MaterialDocument) -> ValueFormat {
+    if document.is_json_lines() && document.format == DocumentFormat::Lines {
+        ValueFormat::Lines
     } else {
-        Form::Text
+        ValueFormat::Text
     }
 }
 
-fn plain(document: Document) -> String {
+fn plain(document: MaterialDocument) -> String {
     match document.plain() {
         std::borrow::Cow::Borrowed(_) => document.text,
         std::borrow::Cow::Owned(text) => text,
     }
 }
 
-fn material(name: String, form: Form, text: String) -> Material {
-    Material {
+fn material(name: String, form: ValueFormat, text: String) -> SandboxMaterial {
+    SandboxMaterial {
         name,
         form,
-        content: Content::Shared(Arc::new(text)),
+        content: MaterialContent::Shared(Arc::new(text)),
     }
 }
 
 /// The material of a run that is gone on with. What was read from files must still be there, unchanged.
-pub(crate) fn reread(program: &ProgramSpec) -> Result<Vec<Material>, HostError> {
+pub(crate) fn reread(program: &ProgramSpec) -> Result<Vec<SandboxMaterial>, HostError> {
     if program.name != rlm::NAME {
         return Ok(Vec::new());
     }
-    let params = Params::read(program)?;
+    let params = RlmConfig::read(program)?;
     params.given.into_iter().map(find_again).collect()
 }
 
-fn find_again(given: Given) -> Result<Material, HostError> {
+fn find_again(given: MaterialItem) -> Result<SandboxMaterial, HostError> {
     let path = match given.place {
-        Place::Here { text } => return Ok(material(given.name, given.form, text)),
+        MaterialSource::Here { text } => return Ok(material(given.name, given.form, text)),
         // A root is given files or texts.
-        Place::Passed => PathBuf::new(),
-        Place::File { path } => PathBuf::from(path),
-        Place::FileInBytes { path } => PathBuf::from(OsString::from_vec(path)),
+        MaterialSource::Passed => PathBuf::new(),
+        MaterialSource::File { path } => PathBuf::from(path),
+        MaterialSource::FileInBytes { path } => PathBuf::from(OsString::from_vec(path)),
     };
     let found = read_again(&path)?;
     match found.and_then(|document| taken(document, given.digest)) {
@@ -458,20 +472,20 @@ fn find_again(given: Given) -> Result<Material, HostError> {
 }
 
 /// What was taken of a file. The name of a link may have told whether it is HTML, so that the digest tells it now.
-fn taken(mut document: Document, wanted: Digest) -> Option<String> {
+fn taken(mut document: MaterialDocument, wanted: Digest) -> Option<String> {
     if digest(&document.text) == wanted {
         return Some(document.text);
     }
-    document.format = Format::Html;
+    document.format = DocumentFormat::Html;
     let text = plain(document);
     (digest(&text) == wanted).then_some(text)
 }
 
 /// What a file says; nothing where there is something else by now. A pipe would wait for someone who writes.
-fn read_again(path: &Path) -> Result<Option<Document>, HostError> {
+fn read_again(path: &Path) -> Result<Option<MaterialDocument>, HostError> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return Ok(None);
     }
-    let gathered = gather_within(&[path.to_owned()], &Bounds::WHOLE)?;
+    let gathered = gather_within(&[path.to_owned()], &ReadLimits::WHOLE)?;
     Ok(gathered.documents.into_iter().next())
 }

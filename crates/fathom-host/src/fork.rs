@@ -2,19 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use fathom_core::event::{EventKind, Origin};
+use fathom_core::event::{EpisodeOrigin, EventKind};
 use fathom_core::id::EpisodeId;
 
 use crate::error::HostError;
-use crate::reading::{Read, Reading};
-use crate::story::Place;
+use crate::reading::{ReadRecord, RunReader};
+use crate::story::RecordRef;
 
 /// The records of `reading` that lie before `at`, as a new run begins with them.
 ///
 /// The forked episode keeps its records up to `at`. Its ancestors keep theirs up to where they learnt how the
 /// next one down ended. Of the others stay those that had ended, as far as a kept record says so; the rest begin
 /// anew.
-pub(crate) fn taken_over(reading: Reading, at: &Place) -> Result<Vec<Read>, HostError> {
+pub(crate) fn taken_over(reading: RunReader, at: &RecordRef) -> Result<Vec<ReadRecord>, HostError> {
     let head = reading
         .records
         .iter()
@@ -29,8 +29,8 @@ pub(crate) fn taken_over(reading: Reading, at: &Place) -> Result<Vec<Read>, Host
     reading.unseal();
     let mut cut: BTreeSet<EpisodeId> = BTreeSet::new();
     let mut ended: BTreeSet<EpisodeId> = BTreeSet::new();
-    let mut kept: Vec<Read> = Vec::new();
-    let mut others: Vec<Read> = Vec::new();
+    let mut kept: Vec<ReadRecord> = Vec::new();
+    let mut others: Vec<ReadRecord> = Vec::new();
     for read in reading.records {
         if read.episode == at.episode {
             if read.record.seq <= at.seq {
@@ -58,7 +58,7 @@ pub(crate) fn taken_over(reading: Reading, at: &Place) -> Result<Vec<Read>, Host
     if let Some(first) = kept.iter_mut().find(|read| read.episode.is_root())
         && let EventKind::Started(started) = &mut first.record.event.kind
     {
-        started.origin = Origin::Forked {
+        started.origin = EpisodeOrigin::Forked {
             run,
             episode: at.episode.clone(),
             seq: at.seq,
@@ -68,7 +68,7 @@ pub(crate) fn taken_over(reading: Reading, at: &Place) -> Result<Vec<Read>, Host
     Ok(kept)
 }
 
-fn note_ended(read: &Read, ended: &mut BTreeSet<EpisodeId>) {
+fn note_ended(read: &ReadRecord, ended: &mut BTreeSet<EpisodeId>) {
     if let EventKind::ChildFinished { child, .. } = &read.record.event.kind {
         ended.insert(child.clone());
     }

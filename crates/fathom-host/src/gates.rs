@@ -7,25 +7,30 @@ use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use fathom_core::effect::{EffectClass, EffectOutcome, EffectRequest, Permit, PolicyDecision};
-use fathom_core::event::Started;
+use fathom_core::effect::{
+    EffectClass, EffectOutcome, EffectPermit, EffectRequest, PolicyDecision,
+};
+use fathom_core::event::EpisodeSpec;
 use fathom_core::id::RunId;
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
-use fathom_gateway::{Asked, Gateway, Settings, Trips, Trouble, binding, retry};
+use fathom_gateway::{
+    AttemptFailure, EffectQuestion, Gateway, GatewaySettings, TripSwitch, binding, retry,
+};
 use fathom_sandbox::WorkerCommand;
-use fathom_store::{Home, Journal, KillOrder, Sighting, Standing};
-use fathom_tools::browser::{Browser, Driver, Installed};
+use fathom_store::{HomeFolder, Journal, KillOrder, PinStanding, ToolSighting};
+use fathom_tools::browser::{Browser, BrowserDriver, BrowserInstall};
 use fathom_tools::shell::ShellTool;
 use fathom_tools::{
-    Again, Declarations, Kind, Pins, Secret, Secrets, Surroundings, ToolFacts, Tools, Tried,
+    PlatformKey, PlatformSecrets, RetryHint, ToolEnvironment, ToolFacts, ToolKind, ToolOutcome,
+    ToolPins, ToolRegistry, ToolsFile,
 };
 
 use crate::charter::Charter;
 use crate::clock::Clock;
-use crate::confining::Confining;
-use crate::domains::Domains;
-use crate::effects::{Answer, Asker, Decided, EffectPort, Settled};
+use crate::confining::ConfinedRunner;
+use crate::domains::DomainStores;
+use crate::effects::{EffectCaller, EffectDecision, EffectPort, EffectSettlement, PortFuture};
 use crate::error::HostError;
 use crate::reading;
 
@@ -43,40 +48,40 @@ const SHELL_FOLDER: &str = "shell";
 pub(crate) const TENANT: &str = "tenant";
 
 /// The gateways of a home's runs, each made when it is first needed.
-pub(crate) struct Gates {
-    pub(crate) home: Home,
+pub(crate) struct GatewayCache {
+    pub(crate) home: HomeFolder,
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) domains: Arc<Domains>,
+    pub(crate) domains: Arc<DomainStores>,
     pub(crate) read_env: fn(&str) -> Option<String>,
     /// What starts the processes that programs are confined in.
     pub(crate) worker: Option<WorkerCommand>,
-    pub(crate) kept: Mutex<BTreeMap<RunId, Arc<Gatekeeper>>>,
+    pub(crate) kept: Mutex<BTreeMap<RunId, Arc<RunGateway>>>,
 }
 
 /// The gateway of one run.
-pub(crate) struct Gatekeeper {
+pub(crate) struct RunGateway {
     gateway: Gateway,
-    tools: Tools,
+    tools: ToolRegistry,
     /// Tools that cannot be used here, each with why.
     absent: BTreeMap<String, String>,
     /// Tools whose answers are ingested as events.
     feeds: BTreeSet<String>,
-    trips: Mutex<Trips>,
+    trips: Mutex<TripSwitch>,
 }
 
 /// Keys of platforms, by the names of variables.
-struct Environment(fn(&str) -> Option<String>);
+struct GatewayInputs(fn(&str) -> Option<String>);
 
-impl Secrets for Environment {
-    fn secret(&self, name: &str) -> Option<Secret> {
-        (self.0)(name).map(Secret::new)
+impl PlatformSecrets for GatewayInputs {
+    fn secret(&self, name: &str) -> Option<PlatformKey> {
+        (self.0)(name).map(PlatformKey::new)
     }
 }
 
-impl Gates {
+impl GatewayCache {
     /// The gateway of a run.
-    async fn of(&self, run: RunId) -> Result<Arc<Gatekeeper>, String> {
+    async fn of(&self, run: RunId) -> Result<Arc<RunGateway>, String> {
         let known = |gates: &Self| {
             let kept = gates.kept.lock().unwrap_or_else(PoisonError::into_inner);
             kept.get(&run).cloned()
@@ -92,7 +97,7 @@ impl Gates {
     }
 
     /// How a run began. Its first effect may be asked for before the disk has its first record.
-    async fn started(&self, run: RunId) -> Result<Started, String> {
+    async fn started(&self, run: RunId) -> Result<EpisodeSpec, String> {
         for _ in 0..LOOKS_MAX {
             let read = reading::started(&*self.journal, &self.home, run);
             if let Some(started) = read.map_err(|error: HostError| error.to_string())? {
@@ -119,48 +124,48 @@ impl Gates {
         &self,
         charter: &Charter,
         values: &BTreeMap<String, String>,
-    ) -> Result<Gatekeeper, String> {
+    ) -> Result<RunGateway, String> {
         let gate = charter.gate.as_ref().ok_or("tools.toml")?;
         let tenant = values.get(TENANT).cloned().unwrap_or_default();
-        let settings = Settings::parse(&gate.settings).map_err(|error| error.to_string())?;
+        let settings = GatewaySettings::parse(&gate.settings).map_err(|error| error.to_string())?;
         let bundle = gate.bundle(&settings).map_err(|error| error.to_string())?;
         let text = gate.tools_with(values.iter().map(|(k, v)| (k.as_str(), v.as_str())))?;
-        let declared = Declarations::read(&text).map_err(|error| error.to_string())?;
-        let secrets: Arc<dyn Secrets> = Arc::new(Environment(self.read_env));
-        let surroundings = Surroundings {
+        let declared = ToolsFile::read(&text).map_err(|error| error.to_string())?;
+        let secrets: Arc<dyn PlatformSecrets> = Arc::new(GatewayInputs(self.read_env));
+        let surroundings = ToolEnvironment {
             secrets: Arc::clone(&secrets),
-            ..Surroundings::new(tenant.clone())
+            ..ToolEnvironment::new(tenant.clone())
         };
         let pins = self.pins(&charter.name)?;
         let (mut tools, others) =
-            Tools::open(declared, &surroundings, pins).map_err(|error| error.to_string())?;
+            ToolRegistry::open(declared, &surroundings, pins).map_err(|error| error.to_string())?;
         let mut absent = BTreeMap::new();
         let driver = self.driver();
         for (facts, kind) in others {
             let name = facts.spec.name.clone();
             match (kind, &driver) {
-                (Kind::Browser(declaration), Ok(driver)) => {
+                (ToolKind::Browser(declaration), Ok(driver)) => {
                     let driver = Arc::clone(driver);
                     let browser = Browser::new(facts, *declaration, driver, Arc::clone(&secrets));
                     tools.add(Arc::new(browser.map_err(|error| error.to_string())?));
                 }
                 // Without a browser everything else still works.
-                (Kind::Browser(_), Err(why)) => {
+                (ToolKind::Browser(_), Err(why)) => {
                     absent.insert(name, why.clone());
                 }
-                (Kind::Shell(declaration), _) => {
+                (ToolKind::Shell(declaration), _) => {
                     let Some(worker) = self.worker.clone() else {
                         absent.insert(name, "this host cannot confine programs".to_owned());
                         continue;
                     };
-                    let runner = Arc::new(Confining {
+                    let runner = Arc::new(ConfinedRunner {
                         worker,
                         folder: self.home.folder().join(SHELL_FOLDER),
                     });
                     let tool = ShellTool::new(facts, declaration, runner);
                     tools.add(Arc::new(tool.map_err(|error| error.to_string())?));
                 }
-                (Kind::Http(_), _) => {}
+                (ToolKind::Http(_), _) => {}
             }
         }
         self.survey(&charter.name, &tools).await?;
@@ -168,10 +173,10 @@ impl Gates {
             .agency
             .iter()
             .flat_map(|agency| agency.lanes.values());
-        Ok(Gatekeeper {
+        Ok(RunGateway {
             absent,
             feeds: feeds.filter_map(|lane| lane.feed.clone()).collect(),
-            trips: Mutex::new(Trips::new(settings.trip)),
+            trips: Mutex::new(TripSwitch::new(settings.trip)),
             gateway: Gateway {
                 bundle,
                 tenant,
@@ -183,11 +188,11 @@ impl Gates {
     }
 
     /// The pins of a charter's tools, as people know them.
-    fn pins(&self, charter: &str) -> Result<Pins, String> {
-        let mut pins = Pins::default();
+    fn pins(&self, charter: &str) -> Result<ToolPins, String> {
+        let mut pins = ToolPins::default();
         let known = self.journal.pins(charter);
         for pin in known.map_err(|error| error.to_string())? {
-            if pin.standing != Standing::Quarantined {
+            if pin.standing != PinStanding::Quarantined {
                 pins.accept(&pin.seen.tool, pin.seen.digest);
             }
         }
@@ -195,13 +200,13 @@ impl Gates {
     }
 
     /// Asks the charter's servers what they offer, and keeps what was new.
-    async fn survey(&self, charter: &str, tools: &Tools) -> Result<(), String> {
+    async fn survey(&self, charter: &str, tools: &ToolRegistry) -> Result<(), String> {
         let (surveyed, faults) = tools.survey().await;
         for fault in faults {
             tracing::warn!(code = fault.code(), error = %fault, "an MCP server does not respond");
         }
         for found in surveyed {
-            let seen = Sighting {
+            let seen = ToolSighting {
                 charter: charter.to_owned(),
                 tool: found.facts.spec.name,
                 digest: found.facts.pin,
@@ -212,17 +217,21 @@ impl Gates {
         Ok(())
     }
 
-    fn driver(&self) -> Result<Arc<Driver>, String> {
+    fn driver(&self) -> Result<Arc<BrowserDriver>, String> {
         let read = self.read_env;
-        let installed = Installed::find(|name| read(name).map(OsString::from));
+        let installed = BrowserInstall::find(|name| read(name).map(OsString::from));
         let installed = installed.map_err(|error| error.to_string())?;
-        Ok(Arc::new(Driver::new(installed)))
+        Ok(Arc::new(BrowserDriver::new(installed)))
     }
 
-    async fn decided(&self, effect: &EffectRequest, who: &Asker) -> Result<Decided, String> {
+    async fn decided(
+        &self,
+        effect: &EffectRequest,
+        who: &EffectCaller,
+    ) -> Result<EffectDecision, String> {
         let keeper = self.of(who.run).await?;
         keeper.check(effect)?;
-        let asked = |dry_run| Asked {
+        let asked = |dry_run| EffectQuestion {
             run: who.run,
             role: who.role,
             autonomy: who.autonomy,
@@ -238,9 +247,9 @@ impl Gates {
         };
         let (first, grounds) = gateway.decide(&asked(Some(&hopeful)));
         if effect.class == EffectClass::Read || matches!(first, PolicyDecision::Deny { .. }) {
-            return Ok(Decided {
+            return Ok(EffectDecision {
                 decision: first,
-                grounds: Some(Box::new(fathom_core::effect::Grounds {
+                grounds: Some(Box::new(fathom_core::effect::DecisionGrounds {
                     dry_run: None,
                     ..grounds
                 })),
@@ -255,24 +264,24 @@ impl Gates {
                 rule: format!("dry run: {report}"),
             };
         }
-        Ok(Decided {
+        Ok(EffectDecision {
             decision,
             grounds: Some(Box::new(grounds)),
         })
     }
 
     /// Carries out what was permitted, and tries again where that is safe.
-    async fn attempted(&self, permit: &Permit, who: &Asker) -> Settled {
+    async fn attempted(&self, permit: &EffectPermit, who: &EffectCaller) -> EffectSettlement {
         let keeper = match self.of(who.run).await {
             Ok(keeper) => keeper,
-            Err(why) => return Settled::failed(why),
+            Err(why) => return EffectSettlement::failed(why),
         };
         let effect = permit.effect();
         if let Err(why) = keeper
             .check(effect)
             .and_then(|()| self.still_meant(&keeper, effect, who))
         {
-            return Settled::failed(why);
+            return EffectSettlement::failed(why);
         }
         let idempotent = keeper.facts(effect).is_some_and(|facts| facts.idempotent);
         let mut count = 0;
@@ -292,7 +301,7 @@ impl Gates {
                 again.filter(|_| !matches!(tried.outcome, EffectOutcome::Confirmed { .. }))
             else {
                 self.ingest(&keeper, effect, &tried.outcome);
-                return Settled {
+                return EffectSettlement {
                     outcome: tried.outcome,
                     evidence: tried.evidence,
                 };
@@ -305,7 +314,7 @@ impl Gates {
             );
             tokio::select! {
                 () = pause(wait) => {}
-                rule = self.killed(effect) => return Settled::failed(rule),
+                rule = self.killed(effect) => return EffectSettlement::failed(rule),
             }
         }
     }
@@ -313,9 +322,9 @@ impl Gates {
     /// A yes was given to something. It must be what is about to be done, under the rules of then.
     fn still_meant(
         &self,
-        keeper: &Gatekeeper,
+        keeper: &RunGateway,
         effect: &EffectRequest,
-        who: &Asker,
+        who: &EffectCaller,
     ) -> Result<(), String> {
         let asked = self.journal.approval_of(&who.owner());
         let asked = asked.map_err(|error| error.to_string())?;
@@ -345,7 +354,7 @@ impl Gates {
     }
 
     /// Counts errors; too many of them throw the kill switch.
-    fn watch(&self, keeper: &Gatekeeper, effect: &EffectRequest, tried: &Tried) {
+    fn watch(&self, keeper: &RunGateway, effect: &EffectRequest, tried: &ToolOutcome) {
         let failed = !matches!(tried.outcome, EffectOutcome::Confirmed { .. });
         let at = self.clock.now();
         let mut trips = keeper.trips.lock().unwrap_or_else(PoisonError::into_inner);
@@ -365,7 +374,7 @@ impl Gates {
     }
 
     /// What a feed brought is what people said: it goes into the events as it is.
-    fn ingest(&self, keeper: &Gatekeeper, effect: &EffectRequest, outcome: &EffectOutcome) {
+    fn ingest(&self, keeper: &RunGateway, effect: &EffectRequest, outcome: &EffectOutcome) {
         if let EffectOutcome::Confirmed { receipt } = outcome
             && keeper.feeds.contains(&effect.tool)
             && let Err(error) =
@@ -377,7 +386,7 @@ impl Gates {
     }
 }
 
-impl Gatekeeper {
+impl RunGateway {
     fn facts(&self, effect: &EffectRequest) -> Option<ToolFacts> {
         Some(self.tools.get(&effect.tool)?.facts().clone())
     }
@@ -407,7 +416,7 @@ impl Gatekeeper {
     }
 
     /// The gateway with the flags as people have set them now.
-    fn gateway_now(&self, domains: &Domains) -> Gateway {
+    fn gateway_now(&self, domains: &DomainStores) -> Gateway {
         let mut gateway = self.gateway.clone();
         for (flag, is_set) in domains.flags() {
             if is_set {
@@ -421,9 +430,9 @@ impl Gatekeeper {
 }
 
 /// A call that was given up. A look that was given up did nothing; of anything else nobody knows.
-fn aborted(rule: &str, class: EffectClass) -> Settled {
+fn aborted(rule: &str, class: EffectClass) -> EffectSettlement {
     match class {
-        EffectClass::Read => Settled::failed(rule),
+        EffectClass::Read => EffectSettlement::failed(rule),
         EffectClass::Effect => EffectOutcome::Unknown {
             detail: Text::new(format!("given up: {rule}")),
         }
@@ -431,12 +440,12 @@ fn aborted(rule: &str, class: EffectClass) -> Settled {
     }
 }
 
-const fn trouble(again: Again) -> Trouble {
+const fn trouble(again: RetryHint) -> AttemptFailure {
     match again {
-        Again::Never => Trouble::Other,
-        Again::RateLimited { after } => Trouble::RateLimited { after },
-        Again::ServerFault => Trouble::ServerFault,
-        Again::NotSent => Trouble::NotSent,
+        RetryHint::Never => AttemptFailure::Other,
+        RetryHint::RateLimited { after } => AttemptFailure::RateLimited { after },
+        RetryHint::ServerFault => AttemptFailure::ServerFault,
+        RetryHint::NotSent => AttemptFailure::NotSent,
     }
 }
 
@@ -448,19 +457,31 @@ pub(crate) async fn pause(wait: Millis) {
     tokio::time::sleep(Duration::from_millis(wait.0)).await;
 }
 
-impl EffectPort for Gates {
-    fn decide<'a>(&'a self, effect: &'a EffectRequest, who: &'a Asker) -> Answer<'a, Decided> {
+impl EffectPort for GatewayCache {
+    fn decide<'a>(
+        &'a self,
+        effect: &'a EffectRequest,
+        who: &'a EffectCaller,
+    ) -> PortFuture<'a, EffectDecision> {
         Box::pin(async move {
             let decided = self.decided(effect, who).await;
-            decided.unwrap_or_else(Decided::deny)
+            decided.unwrap_or_else(EffectDecision::deny)
         })
     }
 
-    fn attempt<'a>(&'a self, permit: Permit, who: &'a Asker) -> Answer<'a, Settled> {
+    fn attempt<'a>(
+        &'a self,
+        permit: EffectPermit,
+        who: &'a EffectCaller,
+    ) -> PortFuture<'a, EffectSettlement> {
         Box::pin(async move { self.attempted(&permit, who).await })
     }
 
-    fn reconcile<'a>(&'a self, effect: &'a EffectRequest, who: &'a Asker) -> Answer<'a, Settled> {
+    fn reconcile<'a>(
+        &'a self,
+        effect: &'a EffectRequest,
+        who: &'a EffectCaller,
+    ) -> PortFuture<'a, EffectSettlement> {
         Box::pin(async move {
             match self.of(who.run).await {
                 Ok(keeper) => {
@@ -468,7 +489,7 @@ impl EffectPort for Gates {
                         tried = keeper.tools.check(effect) => tried,
                         rule = self.killed(effect) => return aborted(&rule, EffectClass::Effect),
                     };
-                    Settled {
+                    EffectSettlement {
                         outcome: tried.outcome,
                         evidence: tried.evidence,
                     }

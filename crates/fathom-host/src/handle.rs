@@ -7,13 +7,13 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 use crate::driver::RunEnd;
-use crate::story::Story;
+use crate::story::RunView;
 
 /// A run that this process works on.
 pub struct RunHandle {
     pub(crate) run: RunId,
     pub(crate) interrupt: Arc<Notify>,
-    pub(crate) shown: watch::Receiver<Story>,
+    pub(crate) shown: watch::Receiver<RunView>,
     pub(crate) driver: JoinHandle<RunEnd>,
 }
 
@@ -34,7 +34,7 @@ impl RunHandle {
     }
 
     /// How far it is, some twenty times a second.
-    pub fn watch(&self) -> watch::Receiver<Story> {
+    pub fn watch(&self) -> watch::Receiver<RunView> {
         self.shown.clone()
     }
 

@@ -3,17 +3,17 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use fathom_core::model::{ModelRole, ModelSpec, Models};
-use fathom_core::outcome::Status;
+use fathom_core::model::{ModelRole, ModelSet, ModelSpec};
+use fathom_core::outcome::EpisodeStatus;
 use fathom_core::programs::stages;
 use fathom_models::HealthState;
-use fathom_store::Initiative;
+use fathom_store::InitiativeBudget;
 use tokio::task::AbortHandle;
 use tokio::time::MissedTickBehavior;
 
 use crate::RunEnd;
 use crate::error::HostError;
-use crate::identity::{Beat, Stability};
+use crate::identity::{StabilityLog, StabilitySample};
 use crate::local;
 use crate::runtime::Runtime;
 
@@ -22,16 +22,16 @@ const BEAT: Duration = Duration::from_secs(30);
 
 /// How runs came out since the last beat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Since {
+struct OutcomeCounter {
     clean: u32,
     flawed: u32,
     has_failed: bool,
 }
 
-impl Since {
+impl OutcomeCounter {
     fn take_in(&mut self, end: &RunEnd) {
         let result = match end {
-            RunEnd::Finished(result) if result.status != Status::Failed => result,
+            RunEnd::Finished(result) if result.status != EpisodeStatus::Failed => result,
             // Let go of by a person: nothing is known about the stack.
             RunEnd::Interrupted => return,
             _ => {
@@ -42,7 +42,7 @@ impl Since {
         };
         let report = result.report.as_ref();
         let report = report.and_then(|report| serde_json::from_str(report.as_str()).ok());
-        let report: stages::Report = report.unwrap_or_default();
+        let report: stages::StagesReport = report.unwrap_or_default();
         if report.verified == Some(true) && report.interrupts == 0 {
             self.clean += 1;
         } else {
@@ -52,23 +52,23 @@ impl Since {
 }
 
 /// Notes how the stack stands, until it is dropped.
-pub struct Heart {
-    within: Arc<Within>,
+pub struct StackMonitor {
+    within: Arc<SampleWindow>,
     task: Option<AbortHandle>,
 }
 
-struct Within {
+struct SampleWindow {
     runtime: Runtime,
-    stability: Stability,
+    stability: StabilityLog,
     prime: ModelSpec,
     lite: ModelSpec,
-    since: Mutex<Since>,
+    since: Mutex<OutcomeCounter>,
 }
 
-impl Heart {
+impl StackMonitor {
     /// A heart that beats when it is told to.
-    pub fn new(runtime: &Runtime, models: &Models) -> Result<Self, HostError> {
-        let within = Within {
+    pub fn new(runtime: &Runtime, models: &ModelSet) -> Result<Self, HostError> {
+        let within = SampleWindow {
             runtime: runtime.clone(),
             stability: runtime.stability()?,
             prime: models.get(ModelRole::Prime).clone(),
@@ -108,7 +108,7 @@ impl Heart {
     }
 }
 
-impl Drop for Heart {
+impl Drop for StackMonitor {
     fn drop(&mut self) {
         if let Some(task) = &self.task {
             task.abort();
@@ -116,27 +116,27 @@ impl Drop for Heart {
     }
 }
 
-impl Within {
-    fn since(&self) -> std::sync::MutexGuard<'_, Since> {
+impl SampleWindow {
+    fn since(&self) -> std::sync::MutexGuard<'_, OutcomeCounter> {
         self.since.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn beat(&self) -> Result<(), HostError> {
         let (prime, lite) = tokio::join!(self.is_heard(&self.prime), self.is_heard(&self.lite));
         let mut since = self.since();
-        self.stability.note(Beat {
+        self.stability.note(StabilitySample {
             clean_stages: since.clean,
             flawed_stages: since.flawed,
             prime,
             lite,
             initiative: if since.has_failed {
-                Initiative::Failed
+                InitiativeBudget::Failed
             } else {
-                Initiative::Active
+                InitiativeBudget::Active
             },
         })?;
         // Only what was noted is let go of.
-        *since = Since::default();
+        *since = OutcomeCounter::default();
         Ok(())
     }
 

@@ -4,12 +4,12 @@ use fathom_core::amounts::{Amounts, Budget};
 use fathom_core::contract::{Contract, PermissionMode};
 use fathom_core::delivery;
 use fathom_core::id::RunId;
-use fathom_core::outcome::Status;
-use fathom_core::programs::stages::Params;
+use fathom_core::outcome::EpisodeStatus;
+use fathom_core::programs::stages::StagesConfig;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
-use fathom_output::channels::Channel;
-use fathom_store::channels::{Seed, SeedState, Seeds};
+use fathom_output::channels::OutputChannel;
+use fathom_store::channels::{SeedState, SeedStore, ThoughtSeed};
 use fathom_store::{RunFilter, RunQuery};
 
 use crate::RunEnd;
@@ -30,27 +30,31 @@ pub const BUDGET: Budget = Budget {
 };
 
 /// Where the blocks of such a run go: nobody outside asked for it, so nobody outside is spoken to.
-const CHANNELS: [Channel; 3] = [Channel::Cli, Channel::Council, Channel::Memory];
+const CHANNELS: [OutputChannel; 3] = [
+    OutputChannel::Cli,
+    OutputChannel::Council,
+    OutputChannel::Memory,
+];
 
 /// What there is to do in an idle moment.
 #[derive(Debug)]
-pub enum Turn {
+pub enum IdleTurn {
     /// It is none: somebody works on a run.
     Busy(RunId),
     /// There is no idea that nobody came back to.
     Nothing,
     /// An idea, which is the caller's now.
-    Seed(Box<Seed>),
+    Seed(Box<ThoughtSeed>),
 }
 
 impl Runtime {
     /// What is kept for later.
-    pub fn seeds(&self) -> Result<Seeds, HostError> {
+    pub fn seeds(&self) -> Result<SeedStore, HostError> {
         Ok(self.home().open_channels()?.seeds())
     }
 
     /// Takes the oldest idea up, unless somebody works on a run.
-    pub fn idle_turn(&self) -> Result<Turn, HostError> {
+    pub fn idle_turn(&self) -> Result<IdleTurn, HostError> {
         let query = RunQuery {
             limit: RunQuery::LIMIT_MAX,
             filter: RunFilter::Unfinished,
@@ -58,16 +62,16 @@ impl Runtime {
         let unfinished = self.inner.journal.list_runs(&query)?;
         let mut unfinished = unfinished.iter().map(|info| info.run);
         if let Some(run) = unfinished.find(|run| self.is_owned(*run)) {
-            return Ok(Turn::Busy(run));
+            return Ok(IdleTurn::Busy(run));
         }
         let seeds = self.seeds()?;
         while let Some(seed) = seeds.next()? {
             // Another process may have been faster.
             if seeds.take(&seed.id)? {
-                return Ok(Turn::Seed(Box::new(seed)));
+                return Ok(IdleTurn::Seed(Box::new(seed)));
             }
         }
-        Ok(Turn::Nothing)
+        Ok(IdleTurn::Nothing)
     }
 
     /// Puts an idea back as it was: nothing was thought about it.
@@ -79,7 +83,7 @@ impl Runtime {
     /// Writes down what became of an idea, and says it: one that was not thought through is put off.
     pub fn settle_seed(&self, id: &str, end: &RunEnd) -> Result<SeedState, HostError> {
         let state = match end {
-            RunEnd::Finished(result) if result.status == Status::Ok => SeedState::Reviewed,
+            RunEnd::Finished(result) if result.status == EpisodeStatus::Ok => SeedState::Reviewed,
             _ => SeedState::Deferred,
         };
         self.seeds()?.mark(id, state)?;
@@ -88,7 +92,7 @@ impl Runtime {
 }
 
 /// What is asked about an idea.
-pub fn goal(seed: &Seed) -> Text {
+pub fn goal(seed: &ThoughtSeed) -> Text {
     let idea = seed.text.as_deref().unwrap_or_default();
     Text::new(format!(
         "An idea was put aside earlier. Say whether it is worth following up, why, and what the next step would be. Nothing \
@@ -106,12 +110,12 @@ pub fn budget(charter: &Charter, most: Budget) -> Budget {
 }
 
 /// Parameters and contract of a run that nobody asked for: it runs no command and speaks to nobody outside.
-pub fn unasked(params: Params, contract: Contract) -> (Params, Contract) {
+pub fn unasked(params: StagesConfig, contract: Contract) -> (StagesConfig, Contract) {
     let mut routes = params.routes;
     for ways in routes.values_mut() {
         ways.retain(|way| CHANNELS.iter().any(|one| one.as_str() == way.channel));
     }
-    let params = Params {
+    let params = StagesConfig {
         routes,
         actions: Vec::new(),
         ..params

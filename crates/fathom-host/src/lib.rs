@@ -48,5 +48,5 @@ mod tooling;
 pub use driver::RunEnd;
 pub use error::HostError;
 pub use handle::RunHandle;
-pub use reading::Replay;
-pub use runtime::{NewRun, Options, Runtime};
+pub use reading::ReplayReport;
+pub use runtime::{NewRun, Runtime, RuntimeOptions};

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fathom_core::failure::ModelFailure;
-use fathom_core::model::{Measured, ModelSpec, Request};
-use fathom_local::embedding::{Embedder, Embedding};
-use fathom_local::engine::{Engine, EngineOptions};
-use fathom_local::summary::Summariser;
-use fathom_local::weights::{Catalogue, Smaller, Store, memory_available};
-use fathom_models::{CallFuture, Deltas, EndpointId, Facts, Model};
+use fathom_core::model::{ModelRequest, ModelSpec, RequestEstimate};
+use fathom_local::embedding::{Embedding, SentenceEmbedder};
+use fathom_local::engine::{EngineOptions, LocalEngine};
+use fathom_local::summary::ExtractiveSummariser;
+use fathom_local::weights::{FallbackRule, WeightsCatalogue, WeightsFolder, memory_available};
+use fathom_models::{CallFuture, EndpointId, Model, ModelFacts, TokenSink};
 
 use crate::error::HostError;
 
@@ -26,7 +26,7 @@ pub const DEFAULT: &str = "default";
 
 /// Which weights answer for a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chosen {
+pub struct ChosenWeights {
     /// Their own name.
     pub name: String,
     /// Why they are not those that were wanted.
@@ -37,13 +37,13 @@ pub struct Chosen {
 const EMBEDDINGS: &str = "minilm";
 
 /// Embedded models and the summariser, with the folder that their weights lie in.
-pub struct Embedded {
+pub struct EmbeddedModels {
     folder: PathBuf,
-    engines: Mutex<BTreeMap<PathBuf, Engine>>,
-    embedder: OnceLock<Result<Arc<Embedder>, String>>,
+    engines: Mutex<BTreeMap<PathBuf, LocalEngine>>,
+    embedder: OnceLock<Result<Arc<SentenceEmbedder>, String>>,
 }
 
-impl fmt::Debug for Embedded {
+impl fmt::Debug for EmbeddedModels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Embedded")
             .field("folder", &self.folder)
@@ -51,7 +51,7 @@ impl fmt::Debug for Embedded {
     }
 }
 
-impl Embedded {
+impl EmbeddedModels {
     /// Weights are looked for in `folder`. Nothing is loaded before it is needed.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
@@ -67,14 +67,17 @@ impl Embedded {
     }
 
     /// The weights that are known and those that are there.
-    pub fn store(&self) -> Result<Store, HostError> {
-        Ok(Store::new(&self.folder, Catalogue::built_in()?))
+    pub fn store(&self) -> Result<WeightsFolder, HostError> {
+        Ok(WeightsFolder::new(
+            &self.folder,
+            WeightsCatalogue::built_in()?,
+        ))
     }
 
     /// Connects a model whose id begins with `local/`: the name of weights, or the path of a GGUF file.
     pub(crate) fn connect(&self, spec: &ModelSpec) -> Result<Arc<dyn Model>, HostError> {
         let engine = self.engine(&self.file(spec.name())?)?;
-        let facts = Facts::in_process(Some(engine.facts().window_tokens.into()));
+        let facts = ModelFacts::in_process(Some(engine.facts().window_tokens.into()));
         Ok(Arc::new(EmbeddedModel {
             id: spec.id.clone(),
             endpoint: EndpointId::in_process(&spec.id),
@@ -85,21 +88,21 @@ impl Embedded {
 
     /// The weights that answer for `name`: those of a smaller model when memory is short, or when the largest that is
     /// there was asked for.
-    pub fn choose(&self, name: &str) -> Result<Chosen, HostError> {
+    pub fn choose(&self, name: &str) -> Result<ChosenWeights, HostError> {
         let store = self.store()?;
         let (wanted, smaller) = match name {
-            LARGEST => (DEFAULT, Smaller::WhenMissing),
-            name => (name, Smaller::WhenMemoryIsShort),
+            LARGEST => (DEFAULT, FallbackRule::WhenMissing),
+            name => (name, FallbackRule::WhenMemoryIsShort),
         };
         if store.catalogue().find(wanted).is_none() {
-            return Ok(Chosen {
+            return Ok(ChosenWeights {
                 name: name.to_owned(),
                 instead: None,
             });
         }
         let choice = store.choose(wanted, memory_available(), smaller)?;
         let instead = (choice.name != choice.wanted).then(|| choice.to_string());
-        Ok(Chosen {
+        Ok(ChosenWeights {
             name: choice.name,
             instead,
         })
@@ -121,12 +124,12 @@ impl Embedded {
         Ok(file.to_owned())
     }
 
-    fn engine(&self, file: &Path) -> Result<Engine, HostError> {
+    fn engine(&self, file: &Path) -> Result<LocalEngine, HostError> {
         let mut engines = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(engine) = engines.get(file) {
             return Ok(engine.clone());
         }
-        let engine = Engine::load(file, EngineOptions::default())?;
+        let engine = LocalEngine::load(file, EngineOptions::default())?;
         engines.insert(file.to_owned(), engine.clone());
         Ok(engine)
     }
@@ -138,7 +141,7 @@ impl Embedded {
         tokens_max: u32,
         count: &dyn Fn(&str) -> u64,
     ) -> Result<String, String> {
-        match Summariser::new(self.embedder()?).shorten(text, tokens_max, count) {
+        match ExtractiveSummariser::new(self.embedder()?).shorten(text, tokens_max, count) {
             Ok(summary) => Ok(summary.text),
             Err(error) => Err(error.to_string()),
         }
@@ -151,17 +154,18 @@ impl Embedded {
     }
 
     /// The embedding model, or why there is none.
-    pub(crate) fn embedder(&self) -> Result<Arc<Embedder>, String> {
+    pub(crate) fn embedder(&self) -> Result<Arc<SentenceEmbedder>, String> {
         self.embedder.get_or_init(|| self.load_embedder()).clone()
     }
 
-    fn load_embedder(&self) -> Result<Arc<Embedder>, String> {
+    fn load_embedder(&self) -> Result<Arc<SentenceEmbedder>, String> {
         let store = self.store().map_err(|error| error.to_string())?;
         let found = store.find(EMBEDDINGS).map_err(|error| error.to_string())?;
         let (Some(weights), Some(tokenizer)) = (found.weights(), found.tokenizer()) else {
             return Err(format!("`{EMBEDDINGS}` is incomplete"));
         };
-        let embedder = Embedder::load(weights, tokenizer).map_err(|error| error.to_string())?;
+        let embedder =
+            SentenceEmbedder::load(weights, tokenizer).map_err(|error| error.to_string())?;
         Ok(Arc::new(embedder))
     }
 }
@@ -170,8 +174,8 @@ impl Embedded {
 struct EmbeddedModel {
     id: String,
     endpoint: EndpointId,
-    facts: Facts,
-    engine: Engine,
+    facts: ModelFacts,
+    engine: LocalEngine,
 }
 
 impl fmt::Debug for EmbeddedModel {
@@ -191,11 +195,11 @@ impl Model for EmbeddedModel {
         &self.endpoint
     }
 
-    fn facts(&self) -> &Facts {
+    fn facts(&self) -> &ModelFacts {
         &self.facts
     }
 
-    fn measure(&self, request: &Request) -> Result<Measured, ModelFailure> {
+    fn measure(&self, request: &ModelRequest) -> Result<RequestEstimate, ModelFailure> {
         self.engine.measure(request)
     }
 
@@ -203,7 +207,11 @@ impl Model for EmbeddedModel {
         self.engine.count(text)
     }
 
-    fn call<'a>(&'a self, request: &'a Request, deltas: &'a mut Deltas<'_>) -> CallFuture<'a> {
+    fn call<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+        deltas: &'a mut TokenSink<'_>,
+    ) -> CallFuture<'a> {
         self.engine.call(request, deltas)
     }
 }

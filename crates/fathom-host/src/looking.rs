@@ -1,7 +1,7 @@
 //! Looks at the runs of a home.
 
 use fathom_core::id::RunId;
-use fathom_store::{RunFilter, RunInfo, RunQuery, Scope, Verification};
+use fathom_store::{RunFilter, RunInfo, RunQuery, Verification, VerifyScope};
 
 use crate::error::HostError;
 use crate::runtime::Runtime;
@@ -22,7 +22,7 @@ impl Runtime {
 
     /// Checks chains, signed heads and blobs of one run or of all.
     pub fn verify(&self, run: Option<RunId>) -> Result<Verification, HostError> {
-        let scope = run.map_or(Scope::All, Scope::Run);
+        let scope = run.map_or(VerifyScope::All, VerifyScope::Run);
         Ok(self.inner.home.verify(&*self.inner.journal, scope)?)
     }
 

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use fathom_local::embedding::{DIMENSIONS, Embedder};
-use fathom_material::{Embed, EmbedError, Meaning, VectorKey, Vectors};
+use fathom_local::embedding::{DIMENSIONS, SentenceEmbedder};
+use fathom_material::{BoxedEmbedError, SemanticIndex, TextEmbedder, VectorKey, VectorStore};
 use fathom_store::VectorCache;
 
-use crate::local::Embedded;
+use crate::local::EmbeddedModels;
 
 /// The name under which vectors of the embedding model are kept. Another way of computing them needs another name.
 const MODEL: &str = "all-MiniLM-L6-v2/f32/256";
 
 /// The embedding model for symbols; none where its weights are not there.
 pub(crate) fn symbol_embedding(
-    embedded: &Arc<Embedded>,
+    embedded: &Arc<EmbeddedModels>,
 ) -> Option<Arc<dyn fathom_store::symbols::Embed>> {
     match embedded.embedder() {
         Ok(model) => Some(Arc::new(MiniLm(model))),
@@ -25,22 +25,22 @@ pub(crate) fn symbol_embedding(
 }
 
 /// Search by meaning with the embedding model; vectors are kept where a cache is given.
-pub fn meaning(embedder: Arc<Embedder>, cache: Option<VectorCache>) -> Meaning {
-    let meaning = Meaning::new(Arc::new(MiniLm(embedder)));
+pub fn meaning(embedder: Arc<SentenceEmbedder>, cache: Option<VectorCache>) -> SemanticIndex {
+    let meaning = SemanticIndex::new(Arc::new(MiniLm(embedder)));
     match cache {
-        Some(cache) => meaning.kept_in(Arc::new(Kept(cache))),
+        Some(cache) => meaning.kept_in(Arc::new(KeptVectors(cache))),
         None => meaning,
     }
 }
 
-struct MiniLm(Arc<Embedder>);
+struct MiniLm(Arc<SentenceEmbedder>);
 
-impl Embed for MiniLm {
+impl TextEmbedder for MiniLm {
     fn model(&self) -> &str {
         MODEL
     }
 
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, BoxedEmbedError> {
         let embeddings = self.0.embed(texts)?;
         Ok(embeddings
             .iter()
@@ -59,14 +59,14 @@ impl fathom_store::symbols::Embed for MiniLm {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, fathom_store::symbols::EmbedFailed> {
-        Embed::embed(self, texts)
+        TextEmbedder::embed(self, texts)
             .map_err(|error| fathom_store::symbols::EmbedFailed(error.to_string()))
     }
 }
 
-struct Kept(VectorCache);
+struct KeptVectors(VectorCache);
 
-impl Vectors for Kept {
+impl VectorStore for KeptVectors {
     fn get(&self, keys: &[VectorKey]) -> Vec<Option<Vec<f32>>> {
         let hashes: Vec<_> = keys.iter().map(|key| key.0).collect();
         self.0.get(MODEL, &hashes)

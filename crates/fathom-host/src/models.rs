@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use fathom_core::failure::{FailureKind, ModelFailure};
-use fathom_core::model::{Measured, ModelRole, ModelSpec, Models, Request};
-use fathom_models::{CallFuture, Deltas, EndpointId, Facts, Model};
+use fathom_core::model::{ModelRequest, ModelRole, ModelSet, ModelSpec, RequestEstimate};
+use fathom_models::{CallFuture, EndpointId, Model, ModelFacts, TokenSink};
 
 use crate::error::HostError;
-use crate::local::{Embedded, PROVIDER};
+use crate::local::{EmbeddedModels, PROVIDER};
 
 /// The models of a run.
 pub(crate) struct RunModels {
@@ -21,8 +21,8 @@ pub(crate) struct RunModels {
 impl RunModels {
     /// Connects every model that the run may call.
     pub(crate) fn connect(
-        models: &Models,
-        embedded: &Embedded,
+        models: &ModelSet,
+        embedded: &EmbeddedModels,
         read_env: fn(&str) -> Option<String>,
     ) -> Result<Self, HostError> {
         let mut known: Vec<(&ModelSpec, Arc<dyn Model>)> = Vec::new();
@@ -46,12 +46,12 @@ impl RunModels {
     }
 
     /// The models of a run that is only taken over to end it. None is asked, so no key and no weights need be there.
-    pub(crate) fn unasked(models: &Models) -> Self {
+    pub(crate) fn unasked(models: &ModelSet) -> Self {
         let unasked = |role: ModelRole| -> Arc<dyn Model> {
             let id = models.get(role).id.clone();
-            Arc::new(Unasked {
+            Arc::new(NamedModel {
                 endpoint: EndpointId::in_process(&id),
-                facts: Facts::in_process(None),
+                facts: ModelFacts::in_process(None),
                 id,
             })
         };
@@ -78,19 +78,19 @@ impl RunModels {
 
 /// A model by its name alone.
 #[derive(Debug)]
-struct Unasked {
+struct NamedModel {
     id: String,
     endpoint: EndpointId,
-    facts: Facts,
+    facts: ModelFacts,
 }
 
-impl Unasked {
+impl NamedModel {
     fn failure() -> ModelFailure {
         ModelFailure::unsent(FailureKind::Cancelled, "the run is being ended")
     }
 }
 
-impl Model for Unasked {
+impl Model for NamedModel {
     fn id(&self) -> &str {
         &self.id
     }
@@ -99,11 +99,11 @@ impl Model for Unasked {
         &self.endpoint
     }
 
-    fn facts(&self) -> &Facts {
+    fn facts(&self) -> &ModelFacts {
         &self.facts
     }
 
-    fn measure(&self, _: &Request) -> Result<Measured, ModelFailure> {
+    fn measure(&self, _: &ModelRequest) -> Result<RequestEstimate, ModelFailure> {
         Err(Self::failure())
     }
 
@@ -112,7 +112,7 @@ impl Model for Unasked {
         text.len() as u64
     }
 
-    fn call<'a>(&'a self, _: &'a Request, _: &'a mut Deltas<'_>) -> CallFuture<'a> {
+    fn call<'a>(&'a self, _: &'a ModelRequest, _: &'a mut TokenSink<'_>) -> CallFuture<'a> {
         Box::pin(async { Err(Self::failure()) })
     }
 }

@@ -10,19 +10,20 @@ mod view;
 use fathom_core::effect::{IdempotencyKey, KillScope};
 use fathom_core::unit::Timestamp;
 use fathom_store::{
-    Accepted, Approval, ApprovalFilter, DecideOutcome, KillOrder, KillRecord, Lifted, Override,
-    OverrideOutcome, Pin, Sighting, SignedWord, Undecidable, Word, YesNo,
+    AcceptOutcome, ApprovalAnswer, ApprovalFilter, ApprovalRecord, ApprovalWord, DecideError,
+    DecideOutcome, KeyOverride, KillOrder, KillRecord, LiftOutcome, OverrideOutcome, SignedWord,
+    ToolPin, ToolSighting,
 };
 
 pub use self::error::PeopleError;
-pub use self::roster::{OsUser, Roster};
-pub use self::view::{ApprovalView, Asked, TicketView};
+pub use self::roster::{ApproverRoster, OsUser};
+pub use self::view::{ApprovalRequest, ApprovalView, TicketView};
 use crate::error::HostError;
 use crate::runtime::Runtime;
 
 /// Who gives their word on an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Person {
+pub enum Approver {
     /// The user of the operating system.
     OsUser(OsUser),
     /// The holder of a key, who signed the answer.
@@ -31,11 +32,11 @@ pub enum Person {
 
 /// What a person says about an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct ApprovalDecision {
     /// Yes or no.
-    pub answer: YesNo,
+    pub answer: ApprovalAnswer,
     /// Who says it.
-    pub person: Person,
+    pub person: Approver,
     /// Why; may be empty for a yes.
     pub why: String,
 }
@@ -52,7 +53,7 @@ impl Runtime {
     }
 
     /// The approval whose name is, or begins with, `prefix`.
-    pub fn find_approval(&self, prefix: &str) -> Result<Approval, HostError> {
+    pub fn find_approval(&self, prefix: &str) -> Result<ApprovalRecord, HostError> {
         let prefix = prefix.trim().to_ascii_lowercase();
         let mut found = self.inner.journal.approvals(ApprovalFilter::All)?;
         found.retain(|one| !prefix.is_empty() && one.id.as_str().starts_with(&prefix));
@@ -65,23 +66,27 @@ impl Runtime {
     }
 
     /// Takes a person's word. It counts once, in time, from someone who may give it, about what is asked now.
-    pub fn decide(&self, approval: &Approval, said: &Said) -> Result<Approval, HostError> {
+    pub fn decide(
+        &self,
+        approval: &ApprovalRecord,
+        said: &ApprovalDecision,
+    ) -> Result<ApprovalRecord, HostError> {
         self.close_stale(approval)?;
         let by = self.check_person(approval, said)?;
         let view = self.view(approval.clone())?;
         let id = approval.id.clone();
-        if view.asked.is_none() && approval.is_open() && said.answer == YesNo::Yes {
+        if view.asked.is_none() && approval.is_open() && said.answer == ApprovalAnswer::Yes {
             return Err(PeopleError::Unreadable { id }.into());
         }
-        let word = Word {
+        let word = ApprovalWord {
             answer: said.answer,
             by,
             at: self.now(),
             why: said.why.clone(),
             binding: approval.terms.binding,
             signature: match &said.person {
-                Person::OsUser(_) => None,
-                Person::Key(signed) => Some(signed.clone()),
+                Approver::OsUser(_) => None,
+                Approver::Key(signed) => Some(signed.clone()),
             },
         };
         match self.inner.journal.decide_approval(&id, &word)? {
@@ -91,9 +96,9 @@ impl Runtime {
             }
             .into()),
             DecideOutcome::Refused(stands, why) => Err(match why {
-                Undecidable::Expired => PeopleError::Expired { id },
-                Undecidable::OtherBinding => PeopleError::OtherQuestion { id },
-                Undecidable::Settled => PeopleError::Settled {
+                DecideError::Expired => PeopleError::Expired { id },
+                DecideError::OtherBinding => PeopleError::OtherQuestion { id },
+                DecideError::Settled => PeopleError::Settled {
                     id,
                     state: stands.state.name(),
                 },
@@ -103,10 +108,14 @@ impl Runtime {
     }
 
     /// The name under which a person's word is kept, when they may give it.
-    fn check_person(&self, approval: &Approval, said: &Said) -> Result<String, HostError> {
+    fn check_person(
+        &self,
+        approval: &ApprovalRecord,
+        said: &ApprovalDecision,
+    ) -> Result<String, HostError> {
         let name = match &said.person {
-            Person::OsUser(user) => user.to_string(),
-            Person::Key(signed) => {
+            Approver::OsUser(user) => user.to_string(),
+            Approver::Key(signed) => {
                 let id = &approval.id;
                 let is_signed = signed.says(id, &approval.terms.binding, said.answer);
                 let fingerprint = signed.fingerprint().filter(|_| is_signed);
@@ -124,7 +133,7 @@ impl Runtime {
             .into());
         }
         // A no needs nobody else.
-        if approval.terms.second_person && said.answer == YesNo::Yes {
+        if approval.terms.second_person && said.answer == ApprovalAnswer::Yes {
             let starter = self.info(approval.owner.run)?.started_by;
             if starter.is_none_or(|starter| starter == name) {
                 let view = self.view(approval.clone())?;
@@ -137,21 +146,26 @@ impl Runtime {
 
     /// Whether a person has one of `roles`, or any role where none is named. Without a roster the one whose home it
     /// is has every role, and nobody else has any.
-    fn may_speak(&self, person: &Person, name: &str, roles: &[String]) -> Result<bool, HostError> {
+    fn may_speak(
+        &self,
+        person: &Approver,
+        name: &str,
+        roles: &[String],
+    ) -> Result<bool, HostError> {
         Ok(match (&self.inner.options.people, person) {
-            (Some(roster), Person::OsUser(user)) => {
+            (Some(roster), Approver::OsUser(user)) => {
                 roster.has(name, roles) || roster.has(&format!("os:{}", user.uid), roles)
             }
-            (Some(roster), Person::Key(_)) => roster.has(name, roles),
-            (None, Person::OsUser(user)) => user.uid == roster::owner_of(self.home().folder())?,
-            (None, Person::Key(_)) => false,
+            (Some(roster), Approver::Key(_)) => roster.has(name, roles),
+            (None, Approver::OsUser(user)) => user.uid == roster::owner_of(self.home().folder())?,
+            (None, Approver::Key(_)) => false,
         })
     }
 
     /// The name of a user who may decide something here, and so may see what it is about.
     pub fn check_user(&self, user: &OsUser) -> Result<String, HostError> {
         let name = user.to_string();
-        if self.may_speak(&Person::OsUser(user.clone()), &name, &[])? {
+        if self.may_speak(&Approver::OsUser(user.clone()), &name, &[])? {
             return Ok(name);
         }
         Err(PeopleError::NoRole {
@@ -162,7 +176,7 @@ impl Runtime {
     }
 
     /// Closes what a run asks that is over.
-    fn close_stale(&self, approval: &Approval) -> Result<(), HostError> {
+    fn close_stale(&self, approval: &ApprovalRecord) -> Result<(), HostError> {
         let run = approval.owner.run;
         if approval.is_open() && self.info(run)?.state.is_finished() {
             self.inner.journal.withdraw_approvals(run, self.now())?;
@@ -187,7 +201,12 @@ impl Runtime {
     }
 
     /// Lifts the kill switch of a scope, in the name of a person who may decide something here.
-    pub fn lift(&self, scope: KillScope, user: &OsUser, why: &str) -> Result<Lifted, HostError> {
+    pub fn lift(
+        &self,
+        scope: KillScope,
+        user: &OsUser,
+        why: &str,
+    ) -> Result<LiftOutcome, HostError> {
         let by = self.check_user(user)?;
         let order = kill_order(scope, by, self.now(), why);
         Ok(self.inner.journal.lift_kill(&order)?)
@@ -200,7 +219,7 @@ impl Runtime {
         user: &OsUser,
         why: &str,
     ) -> Result<(), HostError> {
-        let order = Override {
+        let order = KeyOverride {
             key: key.clone(),
             by: self.check_user(user)?,
             at: self.now(),
@@ -216,14 +235,18 @@ impl Runtime {
     }
 
     /// The tools that a charter met on its servers.
-    pub fn tools_met(&self, charter: &str) -> Result<Vec<Pin>, HostError> {
+    pub fn tools_met(&self, charter: &str) -> Result<Vec<ToolPin>, HostError> {
         Ok(self.inner.journal.pins(charter)?)
     }
 
     /// Lets a changed tool in, as it was met.
-    pub fn accept_tool(&self, seen: &Sighting, user: &OsUser) -> Result<Accepted, HostError> {
+    pub fn accept_tool(
+        &self,
+        seen: &ToolSighting,
+        user: &OsUser,
+    ) -> Result<AcceptOutcome, HostError> {
         let by = self.check_user(user)?;
-        let seen = Sighting {
+        let seen = ToolSighting {
             at: self.now(),
             ..seen.clone()
         };

@@ -1,12 +1,12 @@
 //! Prepares the phase loop: the charter's catalogue is in the store, the session has its beginning and its past.
 
-use fathom_core::programs::phases::{Entry, Params};
+use fathom_core::programs::phases::{PhasesConfig, SessionEntry};
 use fathom_core::session::SessionSpeaker;
-use fathom_core::symbols::{Persona, SymbolRequest};
-use fathom_store::symbols::{Catalogue, Imported, Progress, SymbolStore};
+use fathom_core::symbols::{AgentProfile, SymbolRequest};
+use fathom_store::symbols::{ImportReport, Progress, SymbolCatalogue, SymbolStore};
 
-use crate::charter::Profile;
-use crate::charter::phases::{Beginning, Phases};
+use crate::charter::ModelProfile;
+use crate::charter::phases::{PhasesCharter, SessionSeed};
 use crate::domains::by_hand;
 use crate::error::HostError;
 use crate::runtime::Runtime;
@@ -16,18 +16,18 @@ impl Runtime {
     /// put there first, which takes a while the first time.
     pub fn phase_params(
         &self,
-        phases: &Phases,
-        profile: Profile,
+        phases: &PhasesCharter,
+        profile: ModelProfile,
         session: Option<&str>,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<Params, HostError> {
+    ) -> Result<PhasesConfig, HostError> {
         self.seed(phases, progress)?;
         let symbols = self.domains().symbols()?;
         let beginning = &phases.beginning;
-        let ids = Beginning::ids(&beginning.symbols);
+        let ids = SessionSeed::ids(&beginning.symbols);
         let found = symbols.carry_out(&by_hand(), &SymbolRequest::Get { ids })?;
         let personas = symbols.personas()?;
-        let agents = Beginning::ids(&beginning.agents)
+        let agents = SessionSeed::ids(&beginning.agents)
             .into_iter()
             .filter_map(|id| personas.iter().find(|one| one.id == id).cloned());
         let mut params = phases.params(profile);
@@ -39,10 +39,10 @@ impl Runtime {
             .collect();
         if let Some(session) = session {
             let entries = self.domains().history(session)?.read()?;
-            let shown: Vec<Entry> = entries
+            let shown: Vec<SessionEntry> = entries
                 .into_iter()
                 .filter(|entry| entry.who != SessionSpeaker::Commands)
-                .map(|entry| Entry {
+                .map(|entry| SessionEntry {
                     who: entry.who,
                     text: entry.text,
                 })
@@ -57,9 +57,9 @@ impl Runtime {
     /// Puts into the store what it never had. What somebody changed or took away stays so.
     pub fn seed(
         &self,
-        phases: &Phases,
+        phases: &PhasesCharter,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<Imported, HostError> {
+    ) -> Result<ImportReport, HostError> {
         let store = self.domains().symbols()?;
         let (kits, personas) = (store.kits()?, store.personas()?);
         let catalogue = &phases.catalogue;
@@ -69,8 +69,8 @@ impl Runtime {
                 symbols.push(symbol.clone());
             }
         }
-        let is_new = |persona: &&Persona| personas.iter().all(|one| one.id != persona.id);
-        let missing = Catalogue {
+        let is_new = |persona: &&AgentProfile| personas.iter().all(|one| one.id != persona.id);
+        let missing = SymbolCatalogue {
             symbols,
             kits: catalogue
                 .kits

@@ -3,42 +3,42 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fathom_core::event::{EventKind, Record, Started};
+use fathom_core::event::{EpisodeSpec, EventKind, JournalRecord};
 use fathom_core::id::{Digest, EpisodeId, Epoch, RunId};
 use fathom_core::ledger::Ledger;
-use fathom_core::program::Programs;
+use fathom_core::program::ProgramFactory;
 use fathom_core::run::Run;
-use fathom_core::step::Difference;
-use fathom_core::text::Texts;
-use fathom_store::{Chain, ChainCheck, Home, Journal, StoreError};
+use fathom_core::step::ReplayDifference;
+use fathom_core::text::VisitTexts;
+use fathom_store::{ChainCheck, HomeFolder, Journal, RecordChain, StoreError};
 
 use crate::error::HostError;
-use crate::story::Story;
+use crate::story::RunView;
 
 /// What a replay found.
 #[derive(Debug)]
-pub struct Replay {
+pub struct ReplayReport {
     /// Records that were folded again.
     pub events: u64,
     /// Records whose commands came out differently.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<ReplayDifference>,
     /// Models called meanwhile: a replay calls none.
     pub model_calls: u64,
 }
 
 /// A record as it was read, with the chain's head after it.
 #[derive(Clone, Debug)]
-pub(crate) struct Read {
+pub(crate) struct ReadRecord {
     pub(crate) episode: EpisodeId,
-    pub(crate) record: Record,
+    pub(crate) record: JournalRecord,
     pub(crate) head: Digest,
 }
 
 /// A run as it was read.
-pub(crate) struct Reading {
+pub(crate) struct RunReader {
     pub(crate) run: RunId,
-    pub(crate) records: Vec<Read>,
-    pub(crate) chains: BTreeMap<EpisodeId, Chain>,
+    pub(crate) records: Vec<ReadRecord>,
+    pub(crate) chains: BTreeMap<EpisodeId, RecordChain>,
     /// Whether the texts could be opened.
     pub(crate) is_open: bool,
 }
@@ -46,9 +46,9 @@ pub(crate) struct Reading {
 /// What a run's root began with, by its first record; nothing when that cannot be opened any more.
 pub(crate) fn started(
     journal: &dyn Journal,
-    home: &Home,
+    home: &HomeFolder,
     run: RunId,
-) -> Result<Option<Started>, HostError> {
+) -> Result<Option<EpisodeSpec>, HostError> {
     let Some(sealer) = home.keys().sealer(run)? else {
         return Ok(None);
     };
@@ -67,9 +67,13 @@ pub(crate) fn started(
     }
 }
 
-impl Reading {
+impl RunReader {
     /// Reads a run. A record that does not fit its chain ends the reading with an error that names it.
-    pub(crate) fn of(journal: &dyn Journal, home: &Home, run: RunId) -> Result<Self, HostError> {
+    pub(crate) fn of(
+        journal: &dyn Journal,
+        home: &HomeFolder,
+        run: RunId,
+    ) -> Result<Self, HostError> {
         let sealer = home.keys().sealer(run)?;
         let mut checks: BTreeMap<EpisodeId, ChainCheck> = BTreeMap::new();
         let mut records = Vec::new();
@@ -87,7 +91,7 @@ impl Reading {
             if let Some(sealer) = &sealer {
                 sealer.open(&mut record, |address| journal.blob(run, address))?;
             }
-            records.push(Read {
+            records.push(ReadRecord {
                 episode: stored.episode,
                 record,
                 head: stored.hash,
@@ -106,8 +110,8 @@ impl Reading {
     }
 
     /// The run's story.
-    pub(crate) fn story(&self) -> Story {
-        let mut story = Story::default();
+    pub(crate) fn story(&self) -> RunView {
+        let mut story = RunView::default();
         for read in &self.records {
             story.read(&read.episode, &read.record);
         }
@@ -118,8 +122,8 @@ impl Reading {
     pub(crate) fn refold(
         &self,
         epoch: Epoch,
-        programs: &Arc<dyn Programs>,
-    ) -> Result<(Run<Ledger>, Vec<Difference>), HostError> {
+        programs: &Arc<dyn ProgramFactory>,
+    ) -> Result<(Run<Ledger>, Vec<ReplayDifference>), HostError> {
         if !self.is_open {
             return Err(HostError::Shredded { run: self.run });
         }
@@ -135,7 +139,7 @@ impl Reading {
     pub(crate) fn refold_exactly(
         &self,
         epoch: Epoch,
-        programs: &Arc<dyn Programs>,
+        programs: &Arc<dyn ProgramFactory>,
     ) -> Result<Run<Ledger>, HostError> {
         let (run, differences) = self.refold(epoch, programs)?;
         if differences.is_empty() {
@@ -149,7 +153,7 @@ impl Reading {
     }
 
     /// What the root was started with.
-    pub(crate) fn started(&self) -> Option<&fathom_core::event::Started> {
+    pub(crate) fn started(&self) -> Option<&fathom_core::event::EpisodeSpec> {
         self.records
             .iter()
             .find_map(|read| match &read.record.event.kind {

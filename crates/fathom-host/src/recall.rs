@@ -6,20 +6,20 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fathom_core::event::{CallOutcome, EventKind};
+use fathom_core::event::{EventKind, ModelCallOutcome};
 use fathom_core::id::{AskId, EpisodeId, RunId, Seq};
-use fathom_core::model::{Ending, Recall, Recalled, Reply, Request};
-use fathom_core::text::{Text, Texts};
+use fathom_core::model::{FinishReason, ModelReply, ModelRequest, ReuseGrant, ReuseSource};
+use fathom_core::text::{Text, VisitTexts};
 use fathom_core::unit::Timestamp;
-use fathom_store::{Answer, AnswerKey, AnswerPlace, Answers, Home, Journal};
+use fathom_store::{AnswerIndex, AnswerKey, AnswerPlace, HomeFolder, IndexedAnswer, Journal};
 
 use crate::error::HostError;
-use crate::local::Embedded;
-use crate::reading::{Read, Reading};
+use crate::local::EmbeddedModels;
+use crate::reading::{ReadRecord, RunReader};
 
 /// What is known of a call that an earlier answer might serve, until it is answered itself.
 #[derive(Clone, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct CacheKey {
     key: AnswerKey,
     scope: AnswerKey,
     question: Option<Vec<f32>>,
@@ -30,24 +30,24 @@ const RUNS_MAX: usize = 16;
 
 /// What earlier runs were told, held as long as one run lives: all its calls may find their answers in a few of them.
 #[derive(Default)]
-pub(crate) struct Earlier(BTreeMap<RunId, Replies>);
+pub(crate) struct EarlierReplies(BTreeMap<RunId, RepliesByPrompt>);
 
 /// The whole replies of a run, with their places in its journal.
-type Replies = BTreeMap<(EpisodeId, AskId), (Reply, Seq)>;
+type RepliesByPrompt = BTreeMap<(EpisodeId, AskId), (ModelReply, Seq)>;
 
 /// Earlier answers of a home.
-pub(crate) struct Memory {
-    answers: Answers,
-    home: Home,
+pub(crate) struct AnswerCache {
+    answers: AnswerIndex,
+    home: HomeFolder,
     journal: Arc<dyn Journal>,
-    embedded: Arc<Embedded>,
+    embedded: Arc<EmbeddedModels>,
 }
 
-impl Memory {
+impl AnswerCache {
     pub(crate) fn open(
-        home: &Home,
+        home: &HomeFolder,
         journal: &Arc<dyn Journal>,
-        embedded: &Arc<Embedded>,
+        embedded: &Arc<EmbeddedModels>,
     ) -> Result<Self, HostError> {
         Ok(Self {
             answers: home.open_answers()?,
@@ -61,12 +61,12 @@ impl Memory {
     pub(crate) fn recall(
         &self,
         model: &str,
-        request: &Request,
-        recall: &Recall,
+        request: &ModelRequest,
+        recall: &ReuseGrant,
         now: Timestamp,
-        earlier: &mut Earlier,
-    ) -> (Wanted, Option<Reply>) {
-        let mut wanted = Wanted {
+        earlier: &mut EarlierReplies,
+    ) -> (CacheKey, Option<ModelReply>) {
+        let mut wanted = CacheKey {
             key: self.answers.key(model, request),
             scope: self.answers.scope(model, &recall.scope),
             question: None,
@@ -90,11 +90,11 @@ impl Memory {
     /// The answer to the most similar question of the scope, if it is similar enough.
     fn similar(
         &self,
-        wanted: &Wanted,
+        wanted: &CacheKey,
         least_milli: u16,
         now: Timestamp,
-        earlier: &mut Earlier,
-    ) -> Option<Reply> {
+        earlier: &mut EarlierReplies,
+    ) -> Option<ModelReply> {
         let question = wanted.question.as_deref()?;
         let known = self.answers.questions(&wanted.scope, now);
         let known = told(known, "look for similar questions")?;
@@ -113,17 +113,16 @@ impl Memory {
     /// Makes an answer known for later.
     pub(crate) fn keep(
         &self,
-        wanted: Wanted,
+        wanted: CacheKey,
         place: AnswerPlace,
-        outcome: &CallOutcome,
+        outcome: &ModelCallOutcome,
         at: Timestamp,
     ) {
-        let whole =
-            matches!(outcome, CallOutcome::Replied(reply) if reply.ending == Ending::Complete);
+        let whole = matches!(outcome, ModelCallOutcome::Replied(reply) if reply.ending == FinishReason::Complete);
         if !whole {
             return;
         }
-        let answer = Answer {
+        let answer = IndexedAnswer {
             key: wanted.key,
             scope: wanted.scope,
             place,
@@ -138,8 +137,8 @@ impl Memory {
         &self,
         place: &AnswerPlace,
         similarity_milli: u16,
-        earlier: &mut Earlier,
-    ) -> Option<Reply> {
+        earlier: &mut EarlierReplies,
+    ) -> Option<ModelReply> {
         let key = (place.episode.clone(), place.ask);
         let known = earlier.0.get(&place.run);
         if known.is_none_or(|replies| !replies.contains_key(&key)) {
@@ -155,7 +154,7 @@ impl Memory {
             let _ = told(self.answers.forget(place), "forget an answer that is gone");
             return None;
         };
-        let mut again = reply.again(Recalled {
+        let mut again = reply.again(ReuseSource {
             run: place.run,
             episode: place.episode.clone(),
             seq: *seq,
@@ -166,10 +165,10 @@ impl Memory {
         Some(again)
     }
 
-    fn read(&self, run: RunId) -> Option<Replies> {
-        let reading = Reading::of(&*self.journal, &self.home, run);
+    fn read(&self, run: RunId) -> Option<RepliesByPrompt> {
+        let reading = RunReader::of(&*self.journal, &self.home, run);
         let reading = told(reading, "read an earlier run")?;
-        let mut replies = Replies::new();
+        let mut replies = RepliesByPrompt::new();
         for (call, reply) in reading.records.into_iter().filter_map(reply_in) {
             // The first that was whole is the one that counted.
             replies.entry(call).or_insert(reply);
@@ -179,11 +178,11 @@ impl Memory {
 }
 
 /// The whole reply that a record holds, when it can be read.
-fn reply_in(read: Read) -> Option<((EpisodeId, AskId), (Reply, Seq))> {
+fn reply_in(read: ReadRecord) -> Option<((EpisodeId, AskId), (ModelReply, Seq))> {
     match read.record.event.kind {
         EventKind::ModelReplied {
             ask,
-            outcome: CallOutcome::Replied(reply),
+            outcome: ModelCallOutcome::Replied(reply),
             ..
         } if !reply.text.is_closed() => Some(((read.episode, ask), (reply, read.record.seq))),
         _ => None,

@@ -2,48 +2,54 @@
 
 use std::collections::BTreeMap;
 
-use fathom_core::event::Record;
+use fathom_core::event::JournalRecord;
 use fathom_core::id::{Digest, EpisodeId, RunId};
-use fathom_core::step::{Appended, Log, Position};
-use fathom_store::{Chain, Entry, RunLog, Sealed, Sealer, SignalId, StoreError};
+use fathom_core::step::{AppendReceipt, LogPosition, RecordLog};
+use fathom_store::{
+    JournalEntry, RecordChain, RunLog, SealCache, SignalId, StoreError, TextSealer,
+};
 
-use crate::story::Story;
+use crate::story::RunView;
 
 /// A position that no journal ever reaches.
-const NEVER: Position = Position(u64::MAX);
+const NEVER: LogPosition = LogPosition(u64::MAX);
 
-pub(crate) struct Recorder {
+pub(crate) struct RecordWriter {
     run: RunId,
-    sealer: Sealer,
-    sealed: Sealed,
+    sealer: TextSealer,
+    sealed: SealCache,
     log: RunLog,
-    chains: BTreeMap<EpisodeId, Chain>,
-    pub(crate) story: Story,
+    chains: BTreeMap<EpisodeId, RecordChain>,
+    pub(crate) story: RunView,
     /// Where the newest record stands.
-    pub(crate) last: Position,
+    pub(crate) last: LogPosition,
     /// The first thing that went wrong. From then on nothing is taken.
     pub(crate) failure: Option<StoreError>,
     /// The next record takes these signals in.
     pub(crate) settles: Vec<SignalId>,
 }
 
-impl Recorder {
-    pub(crate) fn new(run: RunId, sealer: Sealer, log: RunLog) -> Self {
+impl RecordWriter {
+    pub(crate) fn new(run: RunId, sealer: TextSealer, log: RunLog) -> Self {
         Self {
             run,
             sealer,
-            sealed: Sealed::default(),
+            sealed: SealCache::default(),
             log,
             chains: BTreeMap::new(),
-            story: Story::default(),
-            last: Position::default(),
+            story: RunView::default(),
+            last: LogPosition::default(),
             failure: None,
             settles: Vec::new(),
         }
     }
 
     /// Goes on with chains that were read from the journal.
-    pub(crate) fn continuing(mut self, chains: BTreeMap<EpisodeId, Chain>, story: Story) -> Self {
+    pub(crate) fn continuing(
+        mut self,
+        chains: BTreeMap<EpisodeId, RecordChain>,
+        story: RunView,
+    ) -> Self {
         self.chains = chains;
         self.story = story;
         self
@@ -56,14 +62,14 @@ impl Recorder {
     fn take(
         &mut self,
         episode: &EpisodeId,
-        record: &mut Record,
-    ) -> Result<(Position, Digest), StoreError> {
+        record: &mut JournalRecord,
+    ) -> Result<(LogPosition, Digest), StoreError> {
         let run = self.run;
         let chain = self
             .chains
             .entry(episode.clone())
-            .or_insert_with(|| Chain::new(run, episode.clone()));
-        let mut entry = Entry::seal_anew(record, chain, &self.sealer, &mut self.sealed)?;
+            .or_insert_with(|| RecordChain::new(run, episode.clone()));
+        let mut entry = JournalEntry::seal_anew(record, chain, &self.sealer, &mut self.sealed)?;
         entry.settles = std::mem::take(&mut self.settles);
         let hash = entry.hash;
         let position = self.log.append(entry)?;
@@ -71,8 +77,8 @@ impl Recorder {
     }
 }
 
-impl Log for Recorder {
-    fn append(&mut self, episode: &EpisodeId, mut record: Record) -> Appended {
+impl RecordLog for RecordWriter {
+    fn append(&mut self, episode: &EpisodeId, mut record: JournalRecord) -> AppendReceipt {
         self.story.read(episode, &record);
         let taken = match &self.failure {
             None => self.take(episode, &mut record),
@@ -81,12 +87,12 @@ impl Log for Recorder {
         match taken {
             Ok((position, head)) => {
                 self.last = position;
-                Appended { position, head }
+                AppendReceipt { position, head }
             }
             Err(failure) => {
                 self.failure.get_or_insert(failure);
                 // What waits for this record waits for ever: the driver sees the failure and stops.
-                Appended {
+                AppendReceipt {
                     position: NEVER,
                     head: Digest::default(),
                 }

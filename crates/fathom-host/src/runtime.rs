@@ -5,47 +5,47 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use fathom_core::amounts::Budget;
-use fathom_core::contract::{Contract, Role};
-use fathom_core::event::{Origin, ProgramSpec, Record, Signal, Started};
+use fathom_core::contract::{AgentRole, Contract};
+use fathom_core::event::{EpisodeOrigin, EpisodeSpec, JournalRecord, ProgramSpec, Signal};
 use fathom_core::id::{EpisodeId, Epoch, RunId};
-use fathom_core::model::{ModelRole, Models};
-use fathom_core::packet::Frame;
-use fathom_core::program::Programs;
-use fathom_core::programs::BuiltIn;
+use fathom_core::model::{ModelRole, ModelSet};
+use fathom_core::packet::PacketFrame;
+use fathom_core::program::ProgramFactory;
+use fathom_core::programs::BuiltInPrograms;
 use fathom_core::run::Run;
-use fathom_core::step::{Log, Step};
+use fathom_core::step::{HostStep, RecordLog};
 use fathom_core::text::Text;
-use fathom_models::Limiter;
-use fathom_output::redact::Redactor;
-use fathom_sandbox::{Context, Sandbox};
-use fathom_store::{Home, Journal, RunFilter, RunLock, RunQuery};
+use fathom_models::CallLimiter;
+use fathom_output::redact::TextRedactor;
+use fathom_sandbox::{Sandbox, SandboxContext};
+use fathom_store::{HomeFolder, Journal, RunFilter, RunLock, RunQuery};
 use tokio::sync::{Notify, mpsc, watch};
 use uuid::Uuid;
 
-use crate::cells::{Cells, GivenContext, Notebooks};
-use crate::channels::{DiscordAt, Outlets};
+use crate::cells::{ContextLoader, SandboxSessions, SessionHistories};
+use crate::channels::{ChannelOutlets, DiscordTarget};
 use crate::clock::{Clock, SystemClock};
 use crate::config::CONCURRENCY;
-use crate::domains::{Domains, SymbolsAt};
-use crate::driver::{Driver, DriverState, INBOX_MAX};
-use crate::effects::{EffectPort, Passage};
+use crate::domains::{DomainStores, SymbolStoreLocation};
+use crate::driver::{DriverState, INBOX_MAX, RunDriver};
+use crate::effects::{EffectPort, GuardedPort};
 use crate::error::HostError;
 use crate::exploring::reread;
 use crate::fork;
-use crate::gates::Gates;
+use crate::gates::GatewayCache;
 use crate::handle::RunHandle;
-use crate::identity::{Going, Trust};
-use crate::local::Embedded;
+use crate::identity::{ResumeMode, TrustConfig};
+use crate::local::EmbeddedModels;
 use crate::models::RunModels;
-use crate::people::{OsUser, Roster};
-use crate::reading::{Reading, Replay};
-use crate::recall::Memory;
-use crate::recorder::Recorder;
-use crate::story::{Place, Story};
+use crate::people::{ApproverRoster, OsUser};
+use crate::reading::{ReplayReport, RunReader};
+use crate::recall::AnswerCache;
+use crate::recorder::RecordWriter;
+use crate::story::{RecordRef, RunView};
 
 /// What a runtime is opened with.
 #[derive(Clone)]
-pub struct Options {
+pub struct RuntimeOptions {
     /// The home folder.
     pub home: PathBuf,
     /// File for signed heads; in the home folder when not said.
@@ -55,50 +55,50 @@ pub struct Options {
     /// Calls of one run in flight at once.
     pub concurrency: u32,
     /// Makes programs.
-    pub programs: Arc<dyn Programs>,
+    pub programs: Arc<dyn ProgramFactory>,
     /// The door to the outside; each run's own charter where none is given.
     pub effects: Option<Arc<dyn EffectPort>>,
     /// What runs in this process.
-    pub embedded: Arc<Embedded>,
+    pub embedded: Arc<EmbeddedModels>,
     /// Where code that a model wrote runs.
     pub sandbox: Sandbox,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Where the symbols are.
-    pub symbols: SymbolsAt,
+    pub symbols: SymbolStoreLocation,
     /// Who may decide what; without it the owner of the home decides everything.
-    pub people: Option<Roster>,
+    pub people: Option<ApproverRoster>,
     /// The channel on Discord, where there is one.
-    pub discord: Option<DiscordAt>,
+    pub discord: Option<DiscordTarget>,
     /// The filters of what goes to channels; the built-in ones where none are given.
-    pub filter: Option<Redactor>,
+    pub filter: Option<TextRedactor>,
     /// Whose signature of an identity counts.
-    pub identity: Trust,
+    pub identity: TrustConfig,
 }
 
-impl Options {
+impl RuntimeOptions {
     /// The usual choices for a home folder.
     pub fn new(home: PathBuf, read_env: fn(&str) -> Option<String>) -> Self {
         Self {
-            embedded: Arc::new(Embedded::new(home.join("models"))),
+            embedded: Arc::new(EmbeddedModels::new(home.join("models"))),
             home,
             heads: None,
             read_env,
             concurrency: CONCURRENCY,
-            programs: Arc::new(BuiltIn),
+            programs: Arc::new(BuiltInPrograms),
             effects: None,
-            sandbox: Sandbox::new(fathom_sandbox::Options::default()),
+            sandbox: Sandbox::new(fathom_sandbox::SandboxOptions::default()),
             clock: Arc::new(SystemClock::new()),
-            symbols: SymbolsAt::default(),
+            symbols: SymbolStoreLocation::default(),
             people: None,
             discord: None,
             filter: None,
-            identity: Trust::default(),
+            identity: TrustConfig::default(),
         }
     }
 }
 
-impl fmt::Debug for Options {
+impl fmt::Debug for RuntimeOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("home", &self.home)
@@ -120,9 +120,9 @@ pub struct NewRun {
     /// What it may use.
     pub budget: Budget,
     /// Its models.
-    pub models: Models,
+    pub models: ModelSet,
     /// What its packets are framed with.
-    pub frame: Frame,
+    pub frame: PacketFrame,
 }
 
 /// A home folder, its journal, and what is needed to work on its runs. Clones share all of it.
@@ -132,35 +132,35 @@ pub struct Runtime {
 }
 
 pub(crate) struct Inner {
-    pub(crate) options: Options,
-    pub(crate) home: Home,
+    pub(crate) options: RuntimeOptions,
+    pub(crate) home: HomeFolder,
     pub(crate) journal: Arc<dyn Journal>,
-    memory: Option<Arc<Memory>>,
-    domains: Arc<Domains>,
+    memory: Option<Arc<AnswerCache>>,
+    domains: Arc<DomainStores>,
     port: Arc<dyn EffectPort>,
-    pub(crate) gates: Arc<Gates>,
+    pub(crate) gates: Arc<GatewayCache>,
 }
 
 impl Runtime {
     /// Opens a home folder, making it when it is not there.
-    pub fn open(options: Options) -> Result<Self, HostError> {
-        let mut home = Home::open(&options.home)?;
+    pub fn open(options: RuntimeOptions) -> Result<Self, HostError> {
+        let mut home = HomeFolder::open(&options.home)?;
         if let Some(heads) = &options.heads {
             home = home.with_heads(heads);
         }
         let journal: Arc<dyn Journal> = Arc::new(home.open_journal()?);
         // Without earlier answers a run only costs more.
-        let memory = Memory::open(&home, &journal, &options.embedded)
+        let memory = AnswerCache::open(&home, &journal, &options.embedded)
             .inspect_err(|error| tracing::warn!(%error, "cannot open the store of earlier answers"))
             .ok();
-        let domains = Arc::new(Domains::new(
+        let domains = Arc::new(DomainStores::new(
             home.clone(),
             Arc::clone(&journal),
             options.symbols.clone(),
             Arc::clone(&options.embedded),
-            Outlets::new(&home, &journal, &options),
+            ChannelOutlets::new(&home, &journal, &options),
         ));
-        let gates = Arc::new(Gates {
+        let gates = Arc::new(GatewayCache {
             home: home.clone(),
             journal: Arc::clone(&journal),
             clock: Arc::clone(&options.clock),
@@ -185,12 +185,12 @@ impl Runtime {
     }
 
     /// The home folder.
-    pub fn home(&self) -> &Home {
+    pub fn home(&self) -> &HomeFolder {
         &self.inner.home
     }
 
     /// What runs in this process.
-    pub fn embedded(&self) -> &Embedded {
+    pub fn embedded(&self) -> &EmbeddedModels {
         &self.inner.options.embedded
     }
 
@@ -200,7 +200,7 @@ impl Runtime {
     }
 
     /// What outlives runs: symbols and histories.
-    pub fn domains(&self) -> &Domains {
+    pub fn domains(&self) -> &DomainStores {
         &self.inner.domains
     }
 
@@ -210,21 +210,21 @@ impl Runtime {
 
     /// Begins a run.
     pub fn start(&self, new: NewRun) -> Result<RunHandle, HostError> {
-        self.start_on(new, GivenContext::later(Vec::new()))
+        self.start_on(new, ContextLoader::later(Vec::new()))
     }
 
     /// Begins a run whose code works on this context.
-    pub fn start_in(&self, new: NewRun, context: Context) -> Result<RunHandle, HostError> {
-        self.start_on(new, GivenContext::loaded(context))
+    pub fn start_in(&self, new: NewRun, context: SandboxContext) -> Result<RunHandle, HostError> {
+        self.start_on(new, ContextLoader::loaded(context))
     }
 
-    fn start_on(&self, new: NewRun, given: GivenContext) -> Result<RunHandle, HostError> {
+    fn start_on(&self, new: NewRun, given: ContextLoader) -> Result<RunHandle, HostError> {
         // A program that cannot be made is a mistake of the caller's, better told before anything is written.
         self.inner.options.programs.build(&new.program)?;
         self.admit(&new.frame)?;
-        let started = Started {
+        let started = EpisodeSpec {
             goal: new.goal,
-            role: Role::Orchestrator,
+            role: AgentRole::Orchestrator,
             program: new.program,
             contract: new.contract,
             budget: new.budget,
@@ -233,13 +233,13 @@ impl Runtime {
             models: new.models,
             frame: new.frame,
             sources: Vec::new(),
-            origin: Origin::Asked,
+            origin: EpisodeOrigin::Asked,
         };
         let models = self.connect(&started.models)?;
         let (run, lock, epoch) = self.create(&started)?;
         let recorder = self.recorder(run, epoch)?;
         let tree = Run::new(epoch, Arc::clone(&self.inner.options.programs));
-        let cells = self.cells(given, Notebooks::default());
+        let cells = self.cells(given, SessionHistories::default());
         let owned = (run, lock, recorder);
         Ok(self.drive(owned, tree, models, cells, |tree, log, at| {
             tree.start(log, at, started)
@@ -248,10 +248,10 @@ impl Runtime {
 
     /// Takes over an unfinished run that nobody works on, if it still has the identity that it began with.
     pub fn resume(&self, run: RunId) -> Result<RunHandle, HostError> {
-        self.take_over(run, Going::On)
+        self.take_over(run, ResumeMode::On)
     }
 
-    fn take_over(&self, run: RunId, going: Going) -> Result<RunHandle, HostError> {
+    fn take_over(&self, run: RunId, going: ResumeMode) -> Result<RunHandle, HostError> {
         let info = self.info(run)?;
         if info.state.is_finished() {
             return Err(HostError::Finished { run });
@@ -263,12 +263,12 @@ impl Runtime {
         })?;
         self.readmit(run, started, going)?;
         let (models, given) = match going {
-            Going::On => (
+            ResumeMode::On => (
                 self.connect(&started.models)?,
-                GivenContext::later(reread(&started.program)?),
+                ContextLoader::later(reread(&started.program)?),
             ),
             // No model is asked and no code runs any more: what went away meanwhile must not keep a run from its end.
-            Going::ToItsEnd => (RunModels::unasked(&started.models), GivenContext::gone()),
+            ResumeMode::ToItsEnd => (RunModels::unasked(&started.models), ContextLoader::gone()),
         };
         let epoch = self.inner.journal.acquire(run)?;
         let tree = reading.refold_exactly(epoch, &self.inner.options.programs)?;
@@ -277,7 +277,7 @@ impl Runtime {
         }
         let story = reading.story();
         let records = reading.records.iter();
-        let notebooks = Notebooks::read(records.map(|read| (&read.episode, &read.record)));
+        let notebooks = SessionHistories::read(records.map(|read| (&read.episode, &read.record)));
         let cells = self.cells(given, notebooks);
         let recorder = self.recorder(run, epoch)?.continuing(reading.chains, story);
         let owned = (run, lock, recorder);
@@ -287,7 +287,7 @@ impl Runtime {
     }
 
     /// Begins a run that goes on from a record of another.
-    pub fn fork(&self, run: RunId, at: &Place) -> Result<RunHandle, HostError> {
+    pub fn fork(&self, run: RunId, at: &RecordRef) -> Result<RunHandle, HostError> {
         let reading = self.read(run)?;
         if !reading.is_open {
             return Err(HostError::Shredded { run });
@@ -296,12 +296,12 @@ impl Runtime {
             run,
             place: at.clone(),
         })?;
-        self.readmit(run, &started, Going::On)?;
+        self.readmit(run, &started, ResumeMode::On)?;
         let models = self.connect(&started.models)?;
-        let given = GivenContext::later(reread(&started.program)?);
+        let given = ContextLoader::later(reread(&started.program)?);
         let taken = fork::taken_over(reading, at)?;
         let records = taken.iter();
-        let notebooks = Notebooks::read(records.map(|read| (&read.episode, &read.record)));
+        let notebooks = SessionHistories::read(records.map(|read| (&read.episode, &read.record)));
         let (fork, lock, epoch) = self.create(&started)?;
         let mut recorder = self.recorder(fork, epoch)?;
         let mut tree = Run::new(epoch, Arc::clone(&self.inner.options.programs));
@@ -339,10 +339,10 @@ impl Runtime {
     }
 
     /// Folds a run's journal again and compares.
-    pub fn replay(&self, run: RunId) -> Result<Replay, HostError> {
+    pub fn replay(&self, run: RunId) -> Result<ReplayReport, HostError> {
         let reading = self.read(run)?;
         let (_, differences) = reading.refold(Epoch(0), &self.inner.options.programs)?;
-        Ok(Replay {
+        Ok(ReplayReport {
             events: reading.records.len() as u64,
             differences,
             model_calls: 0,
@@ -350,12 +350,12 @@ impl Runtime {
     }
 
     /// A run as people look at it.
-    pub fn story(&self, run: RunId) -> Result<Story, HostError> {
+    pub fn story(&self, run: RunId) -> Result<RunView, HostError> {
         Ok(self.read(run)?.story())
     }
 
     /// A run's records, opened as far as its key is there.
-    pub fn records(&self, run: RunId) -> Result<Vec<(EpisodeId, Record)>, HostError> {
+    pub fn records(&self, run: RunId) -> Result<Vec<(EpisodeId, JournalRecord)>, HostError> {
         let records = self.read(run)?.records.into_iter();
         Ok(records.map(|read| (read.episode, read.record)).collect())
     }
@@ -371,7 +371,7 @@ impl Runtime {
             return Err(HostError::Finished { run });
         }
         self.signal(run, &Signal::Cancel)?;
-        match self.take_over(run, Going::ToItsEnd) {
+        match self.take_over(run, ResumeMode::ToItsEnd) {
             Ok(handle) => Ok(Some(handle)),
             Err(HostError::Owned { .. }) => Ok(None),
             Err(error) => Err(error),
@@ -385,16 +385,16 @@ impl Runtime {
         Ok(())
     }
 
-    fn read(&self, run: RunId) -> Result<Reading, HostError> {
+    fn read(&self, run: RunId) -> Result<RunReader, HostError> {
         self.info(run)?;
-        Reading::of(&*self.inner.journal, &self.inner.home, run)
+        RunReader::of(&*self.inner.journal, &self.inner.home, run)
     }
 
     #[expect(
         clippy::disallowed_methods,
         reason = "the host is where the ids of runs are drawn"
     )]
-    fn create(&self, started: &Started) -> Result<(RunId, RunLock, Epoch), HostError> {
+    fn create(&self, started: &EpisodeSpec) -> Result<(RunId, RunLock, Epoch), HostError> {
         let run = RunId::new(Uuid::now_v7());
         let lock = self.lock(run)?;
         self.inner.home.keys().create_run_key(run)?;
@@ -408,33 +408,33 @@ impl Runtime {
         Ok((run, lock, epoch))
     }
 
-    fn recorder(&self, run: RunId, epoch: Epoch) -> Result<Recorder, HostError> {
+    fn recorder(&self, run: RunId, epoch: Epoch) -> Result<RecordWriter, HostError> {
         let sealer = self.inner.home.keys().sealer(run)?;
         let sealer = sealer.ok_or(HostError::Shredded { run })?;
         let log = self.inner.journal.open_log(run, epoch)?;
-        Ok(Recorder::new(run, sealer, log))
+        Ok(RecordWriter::new(run, sealer, log))
     }
 
-    pub(crate) fn connect(&self, models: &Models) -> Result<RunModels, HostError> {
-        let Options {
+    pub(crate) fn connect(&self, models: &ModelSet) -> Result<RunModels, HostError> {
+        let RuntimeOptions {
             embedded, read_env, ..
         } = &self.inner.options;
         RunModels::connect(models, embedded, *read_env)
     }
 
-    fn cells(&self, given: GivenContext, notebooks: Notebooks) -> Cells {
-        Cells::new(self.sandbox().clone(), given, notebooks)
+    fn cells(&self, given: ContextLoader, notebooks: SessionHistories) -> SandboxSessions {
+        SandboxSessions::new(self.sandbox().clone(), given, notebooks)
     }
 
     fn drive(
         &self,
-        (run, lock, mut recorder): (RunId, RunLock, Recorder),
+        (run, lock, mut recorder): (RunId, RunLock, RecordWriter),
         mut tree: Run,
         models: RunModels,
-        cells: Cells,
-        begin: impl FnOnce(&mut Run, &mut Recorder, fathom_core::unit::Timestamp) -> Vec<Step>,
+        cells: SandboxSessions,
+        begin: impl FnOnce(&mut Run, &mut RecordWriter, fathom_core::unit::Timestamp) -> Vec<HostStep>,
     ) -> RunHandle {
-        let Options {
+        let RuntimeOptions {
             concurrency,
             clock,
             embedded,
@@ -444,7 +444,7 @@ impl Runtime {
         let (events, inbox) = mpsc::channel(INBOX_MAX);
         let (shown, watch) = watch::channel(recorder.story.clone());
         let interrupt = Arc::new(Notify::new());
-        let driver = Driver {
+        let driver = RunDriver {
             id: run,
             run: tree,
             recorder,
@@ -452,9 +452,9 @@ impl Runtime {
             models,
             embedded: Arc::clone(embedded),
             memory: self.inner.memory.clone(),
-            limiter: Arc::new(Limiter::new(*concurrency as usize)),
+            limiter: Arc::new(CallLimiter::new(*concurrency as usize)),
             clock: Arc::clone(clock),
-            passage: Passage {
+            passage: GuardedPort {
                 journal: Arc::clone(&self.inner.journal),
                 port: Arc::clone(&self.inner.port),
             },

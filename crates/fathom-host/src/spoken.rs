@@ -1,32 +1,34 @@
 //! What an episode said on channels: a fold over its records, for those who look on.
 
-use fathom_core::command::{Block, Command};
-use fathom_core::delivery::{DOMAIN, DeliveryNote, SHELL, Send, Sent, Way};
+use fathom_core::command::{Command, OutputBlock};
+use fathom_core::delivery::{
+    ChannelDelivery, ChannelRoute, DOMAIN, DeliveryReport, DeliveryRequest, SHELL,
+};
 use fathom_core::event::EventKind;
 use fathom_core::id::AskId;
 use fathom_core::marker::{BlockKind, Marker};
 
 /// A block, from the record that asked for it to what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SpokenBlock {
+pub struct DeliveredBlock {
     /// Under which marker it goes.
     pub marker: Marker,
     /// What it says, as it was said: whoever shows it filters it.
     pub text: String,
     /// Where it is to go.
-    pub to: Vec<Way>,
+    pub to: Vec<ChannelRoute>,
     /// What became of it; nothing while it is under way.
-    pub deliveries: Option<Vec<DeliveryNote>>,
+    pub deliveries: Option<Vec<ChannelDelivery>>,
     ask: Option<AskId>,
 }
 
 /// All that an episode said, in order.
 #[derive(Clone, Debug, Default)]
-pub struct Spoken(Vec<SpokenBlock>);
+pub struct DeliveriesView(Vec<DeliveredBlock>);
 
-impl Spoken {
+impl DeliveriesView {
     /// Each block.
-    pub fn iter(&self) -> impl Iterator<Item = &SpokenBlock> {
+    pub fn iter(&self) -> impl Iterator<Item = &DeliveredBlock> {
         self.0.iter()
     }
 
@@ -35,11 +37,11 @@ impl Spoken {
             Command::Domain { ask, request } if request.domain == DOMAIN => {
                 // A new owner asks again for what was not answered.
                 let is_known = self.0.iter().any(|block| block.ask == Some(*ask));
-                if let Ok(send) = serde_json::from_str::<Send>(request.request.as_str())
+                if let Ok(send) = serde_json::from_str::<DeliveryRequest>(request.request.as_str())
                     && let Some(kind) = BlockKind::from_name(&send.kind)
                     && !is_known
                 {
-                    self.0.push(SpokenBlock {
+                    self.0.push(DeliveredBlock {
                         marker: kind.goes_as(),
                         text: send.text,
                         to: send.to,
@@ -56,10 +58,10 @@ impl Spoken {
     pub(crate) fn on_event(&mut self, kind: &EventKind) {
         let (answered, sent) = match kind {
             EventKind::DomainAnswered { ask, answer } => {
-                let sent = serde_json::from_str::<Sent>(answer.as_str());
+                let sent = serde_json::from_str::<DeliveryReport>(answer.as_str());
                 (ask, sent.unwrap_or_default())
             }
-            EventKind::Refused { ask, .. } => (ask, Sent::default()),
+            EventKind::Refused { ask, .. } => (ask, DeliveryReport::default()),
             _ => return,
         };
         let mut blocks = self.0.iter_mut();
@@ -70,9 +72,9 @@ impl Spoken {
 }
 
 /// A block that no channel shows: it stands in the record, and commands go to the shell from there.
-fn emitted(block: &Block) -> Option<SpokenBlock> {
+fn emitted(block: &OutputBlock) -> Option<DeliveredBlock> {
     let marker = block.kind()?.goes_as();
-    let shell = Way {
+    let shell = ChannelRoute {
         channel: SHELL.to_owned(),
         log: false,
     };
@@ -81,7 +83,7 @@ fn emitted(block: &Block) -> Option<SpokenBlock> {
     } else {
         Vec::new()
     };
-    Some(SpokenBlock {
+    Some(DeliveredBlock {
         marker,
         text: block.text.as_str().to_owned(),
         to,

@@ -7,8 +7,8 @@ use fathom_core::contract::{Autonomy, Contract, PermissionMode};
 use fathom_core::delivery::{self, SHELL};
 use fathom_core::effect::EffectClass;
 use fathom_core::marker::Marker;
-use fathom_core::programs::stages::{Action, Params};
-use fathom_core::programs::tools::Offered;
+use fathom_core::programs::stages::{StageAction, StagesConfig};
+use fathom_core::programs::tools::OfferedTool;
 use fathom_tools::ToolFacts;
 use uuid::Uuid;
 
@@ -22,9 +22,9 @@ impl Runtime {
     pub async fn stages_params(
         &self,
         charter: &Charter,
-        usual: Params,
+        usual: StagesConfig,
         base: Contract,
-    ) -> Result<(Params, Contract), HostError> {
+    ) -> Result<(StagesConfig, Contract), HostError> {
         let routes = charter.routes();
         let runs = routes.get(Marker::Execute.as_str());
         let runs = runs.is_some_and(|ways| ways.iter().any(|way| way.channel == SHELL));
@@ -37,7 +37,7 @@ impl Runtime {
         } else {
             Vec::new()
         };
-        let actions: Vec<Action> = offered
+        let actions: Vec<StageAction> = offered
             .into_iter()
             .filter(ToolFacts::takes_words)
             .map(action)
@@ -51,7 +51,7 @@ impl Runtime {
             contract.permission_mode = PermissionMode::Act;
             contract.autonomy = Autonomy::Approve;
         }
-        let params = Params {
+        let params = StagesConfig {
             actions,
             routes,
             event: occasion(),
@@ -70,10 +70,10 @@ fn occasion() -> String {
     Uuid::now_v7().to_string()
 }
 
-fn action(facts: ToolFacts) -> Action {
-    Action {
+fn action(facts: ToolFacts) -> StageAction {
+    StageAction {
         inverse: facts.inverse,
-        offered: Offered {
+        offered: OfferedTool {
             spec: facts.spec,
             // Even one that only looks is run after a yes.
             class: EffectClass::Effect,

@@ -3,18 +3,20 @@
 use std::collections::BTreeMap;
 
 use fathom_core::amounts::{Amounts, Budget};
-use fathom_core::command::{Awaited, Command};
-use fathom_core::event::{CallOutcome, Departure, Event, EventKind, Origin, Record, Started};
+use fathom_core::command::{Command, ExternalWait};
+use fathom_core::event::{
+    EpisodeOrigin, EpisodeSpec, Event, EventKind, JournalRecord, ModelCallOutcome, ReleaseReason,
+};
 use fathom_core::failure::FailureKind;
 use fathom_core::id::{AskId, EpisodeId, Seq};
-use fathom_core::model::Measured;
-use fathom_core::outcome::{EpisodeResult, Status};
+use fathom_core::model::RequestEstimate;
+use fathom_core::outcome::{EpisodeResult, EpisodeStatus};
 use fathom_core::stop::Refusal;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Timestamp};
 
-use crate::deeds::Deeds;
-use crate::spoken::Spoken;
+use crate::deeds::EffectsView;
+use crate::spoken::DeliveriesView;
 
 /// Longest tail of a stream that is kept for looking at. Far more than a line: a key or a token whose beginning is gone
 /// is not recognised, and must be out of sight.
@@ -22,7 +24,7 @@ const LAST_WORDS_BYTES_MAX: usize = 4_096;
 
 /// What an episode is doing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum EpisodeState {
     /// It thinks.
     Working,
     /// It waits for calls.
@@ -57,22 +59,22 @@ pub enum State {
         failure: String,
     },
     /// Nobody owns it.
-    Released(Departure),
+    Released(ReleaseReason),
     /// It is over.
-    Finished(Status),
+    Finished(EpisodeStatus),
 }
 
 /// One episode of a story.
 #[derive(Clone, Debug)]
-pub struct Chapter {
+pub struct EpisodeView {
     /// What it was started with.
-    pub started: Started,
+    pub started: EpisodeSpec,
     /// When it began.
     pub began: Timestamp,
     /// When it was last heard of.
     pub last: Timestamp,
     /// What it is doing.
-    pub state: State,
+    pub state: EpisodeState,
     /// What it and its finished children have used.
     pub spent: Amounts,
     /// Tail of what its model is saying.
@@ -92,27 +94,27 @@ pub struct Chapter {
     /// Owners after the first.
     pub resumes: u32,
     /// What embedded models took.
-    pub speed: Option<Speed>,
+    pub speed: Option<LocalSpeed>,
     /// Cells that it ran.
     pub cells: u32,
     /// What it did outside, or wanted to.
-    pub deeds: Deeds,
+    pub deeds: EffectsView,
     /// What it said on channels.
-    pub spoken: Spoken,
+    pub spoken: DeliveriesView,
     running: Option<AskId>,
-    measured: BTreeMap<AskId, Measured>,
+    measured: BTreeMap<AskId, RequestEstimate>,
     in_flight: BTreeMap<AskId, Amounts>,
     children: usize,
     retrying: Option<FailureKind>,
 }
 
-impl Chapter {
-    fn new(started: &Started, at: Timestamp) -> Self {
+impl EpisodeView {
+    fn new(started: &EpisodeSpec, at: Timestamp) -> Self {
         Self {
             started: started.clone(),
             began: at,
             last: at,
-            state: State::Working,
+            state: EpisodeState::Working,
             spent: Amounts {
                 episodes: 1,
                 ..Amounts::ZERO
@@ -127,8 +129,8 @@ impl Chapter {
             resumes: 0,
             speed: None,
             cells: 0,
-            deeds: Deeds::default(),
-            spoken: Spoken::default(),
+            deeds: EffectsView::default(),
+            spoken: DeliveriesView::default(),
             running: None,
             measured: BTreeMap::new(),
             in_flight: BTreeMap::new(),
@@ -145,8 +147,8 @@ impl Chapter {
     /// The kind of child it is, or the program of a root.
     pub fn label(&self) -> &str {
         match &self.started.origin {
-            Origin::Spawned { child_type, .. } => child_type,
-            Origin::Asked | Origin::Forked { .. } => &self.started.program.name,
+            EpisodeOrigin::Spawned { child_type, .. } => child_type,
+            EpisodeOrigin::Asked | EpisodeOrigin::Forked { .. } => &self.started.program.name,
         }
     }
 
@@ -193,14 +195,14 @@ impl Chapter {
         }
     }
 
-    fn on_replied(&mut self, ask: AskId, outcome: &CallOutcome) {
+    fn on_replied(&mut self, ask: AskId, outcome: &ModelCallOutcome) {
         let reserved = self.in_flight.remove(&ask).unwrap_or(Amounts::ZERO);
         if let Some(measured) = self.measured.get(&ask) {
             let used = fathom_core::episode::billed(outcome, measured, reserved);
             self.spent = self.spent.plus(used);
         }
         match outcome {
-            CallOutcome::Replied(reply) => {
+            ModelCallOutcome::Replied(reply) => {
                 self.latencies.push(reply.latency);
                 if let Some(timing) = reply.timing {
                     let usage = reply.usage;
@@ -214,7 +216,7 @@ impl Chapter {
                 self.retrying = None;
                 self.hear(&reply.text);
             }
-            CallOutcome::Failed(failure) => self.retrying = Some(failure.kind),
+            ModelCallOutcome::Failed(failure) => self.retrying = Some(failure.kind),
         }
     }
 
@@ -243,12 +245,12 @@ impl Chapter {
                 self.last_words.clear();
                 self.retries += u32::from(*attempt > 1);
                 self.state = match (not_before, self.retrying) {
-                    (Some(at), Some(kind)) => State::Retrying {
+                    (Some(at), Some(kind)) => EpisodeState::Retrying {
                         at: *at,
                         attempt: *attempt,
                         kind,
                     },
-                    _ => State::Working,
+                    _ => EpisodeState::Working,
                 };
             }
             Command::Spawn { .. } => self.children += 1,
@@ -258,17 +260,17 @@ impl Chapter {
                 self.cells += 1;
             }
             Command::Await { awaited } => match awaited {
-                Awaited::Approval { .. } => self.state = State::AwaitingApproval,
-                Awaited::Repair { failure, .. } => {
-                    self.state = State::Outage {
+                ExternalWait::Approval { .. } => self.state = EpisodeState::AwaitingApproval,
+                ExternalWait::Repair { failure, .. } => {
+                    self.state = EpisodeState::Outage {
                         failure: failure.to_string(),
                     };
                 }
-                Awaited::Until { .. } => {}
+                ExternalWait::Until { .. } => {}
             },
             Command::Finish { result } => {
                 self.spent = result.budget.spent;
-                self.state = State::Finished(result.status);
+                self.state = EpisodeState::Finished(result.status);
                 self.result = Some((**result).clone());
             }
             _ => {}
@@ -278,23 +280,23 @@ impl Chapter {
     fn settle_state(&mut self) {
         if matches!(
             self.state,
-            State::Working
-                | State::Calling { .. }
-                | State::Children { .. }
-                | State::Computing { .. }
+            EpisodeState::Working
+                | EpisodeState::Calling { .. }
+                | EpisodeState::Children { .. }
+                | EpisodeState::Computing { .. }
         ) {
             self.state = if !self.in_flight.is_empty() {
-                State::Calling {
+                EpisodeState::Calling {
                     calls: self.in_flight.len(),
                 }
             } else if self.children > 0 {
-                State::Children {
+                EpisodeState::Children {
                     children: self.children,
                 }
             } else if self.running.is_some() {
-                State::Computing { cell: self.cells }
+                EpisodeState::Computing { cell: self.cells }
             } else {
-                State::Working
+                EpisodeState::Working
             };
         }
     }
@@ -302,7 +304,7 @@ impl Chapter {
 
 /// What calls of embedded models took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Speed {
+pub struct LocalSpeed {
     /// Tokens that had to be read.
     pub read_tokens: u64,
     /// The time for that.
@@ -317,16 +319,16 @@ pub struct Speed {
 
 /// A run as people look at it.
 #[derive(Clone, Debug, Default)]
-pub struct Story {
+pub struct RunView {
     /// Its episodes; the root comes first.
-    pub chapters: BTreeMap<EpisodeId, Chapter>,
+    pub chapters: BTreeMap<EpisodeId, EpisodeView>,
 }
 
-impl Story {
+impl RunView {
     /// What embedded models took, over all episodes; none when no reply came from one.
-    pub fn speed(&self) -> Option<Speed> {
+    pub fn speed(&self) -> Option<LocalSpeed> {
         let speeds = self.chapters.values().filter_map(|chapter| chapter.speed);
-        let sum = speeds.reduce(|sum, speed| Speed {
+        let sum = speeds.reduce(|sum, speed| LocalSpeed {
             read_tokens: sum.read_tokens + speed.read_tokens,
             reading: Millis(sum.reading.0 + speed.reading.0),
             shared_tokens: sum.shared_tokens + speed.shared_tokens,
@@ -335,7 +337,7 @@ impl Story {
         })?;
         // Calls that were decoded side by side took the same time, not each its own.
         let elapsed = self.elapsed();
-        Some(Speed {
+        Some(LocalSpeed {
             reading: sum.reading.min(elapsed),
             writing: sum.writing.min(elapsed),
             ..sum
@@ -343,20 +345,20 @@ impl Story {
     }
 
     /// Takes in one record.
-    pub fn read(&mut self, episode: &EpisodeId, record: &Record) {
+    pub fn read(&mut self, episode: &EpisodeId, record: &JournalRecord) {
         if let EventKind::Started(started) = &record.event.kind {
             self.chapters
-                .insert(episode.clone(), Chapter::new(started, record.event.at));
+                .insert(episode.clone(), EpisodeView::new(started, record.event.at));
         }
         let Some(chapter) = self.chapters.get_mut(episode) else {
             return;
         };
         chapter.on_event(&record.event);
-        if !matches!(chapter.state, State::Finished(_)) {
+        if !matches!(chapter.state, EpisodeState::Finished(_)) {
             chapter.state = match &record.event.kind {
-                EventKind::Released { why } => State::Released(*why),
+                EventKind::Released { why } => EpisodeState::Released(*why),
                 // A retry shows until its call is answered or another owner starts over.
-                _ if matches!(chapter.state, State::Retrying { .. })
+                _ if matches!(chapter.state, EpisodeState::Retrying { .. })
                     && !matches!(
                         record.event.kind,
                         EventKind::ModelReplied { .. }
@@ -366,7 +368,7 @@ impl Story {
                 {
                     chapter.state.clone()
                 }
-                _ => State::Working,
+                _ => EpisodeState::Working,
             };
         }
         for command in &record.commands {
@@ -376,7 +378,7 @@ impl Story {
     }
 
     /// The root.
-    pub fn root(&self) -> Option<&Chapter> {
+    pub fn root(&self) -> Option<&EpisodeView> {
         self.chapters.get(&EpisodeId::root())
     }
 
@@ -384,7 +386,7 @@ impl Story {
     pub fn children<'a>(
         &'a self,
         parent: &'a EpisodeId,
-    ) -> impl Iterator<Item = (&'a EpisodeId, &'a Chapter)> {
+    ) -> impl Iterator<Item = (&'a EpisodeId, &'a EpisodeView)> {
         self.chapters
             .iter()
             .filter(move |(id, _)| id.parent().as_ref() == Some(parent))
@@ -392,8 +394,8 @@ impl Story {
 
     /// What the whole run has used: finished children are counted by their parents.
     pub fn spent(&self) -> Amounts {
-        let open = |id: &EpisodeId, chapter: &Chapter| {
-            id.is_root() || !matches!(chapter.state, State::Finished(_))
+        let open = |id: &EpisodeId, chapter: &EpisodeView| {
+            id.is_root() || !matches!(chapter.state, EpisodeState::Finished(_))
         };
         self.chapters
             .iter()
@@ -430,14 +432,14 @@ impl Story {
 
 /// A record's place, as `0.1:12`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct RecordRef {
     /// The episode.
     pub episode: EpisodeId,
     /// The record.
     pub seq: Seq,
 }
 
-impl std::str::FromStr for Place {
+impl std::str::FromStr for RecordRef {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {

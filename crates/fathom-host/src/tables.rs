@@ -6,23 +6,23 @@
 use std::ops::Range;
 
 use fathom_core::contract::{RecursionPolicy, cap};
-use fathom_core::recursion::Class;
+use fathom_core::recursion::SpawnClass;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::config::{BudgetPart, default_policy, parse_cost, parse_time};
+use crate::config::{PartialBudget, default_policy, parse_cost, parse_time};
 
 /// A value that a table cannot have, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wrong {
+pub(crate) struct TableError {
     pub(crate) span: Range<usize>,
     pub(crate) key: &'static str,
-    pub(crate) why: Why,
+    pub(crate) why: TableErrorKind,
 }
 
 /// What is wrong with a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Why {
+pub(crate) enum TableErrorKind {
     /// It is above its hard cap.
     OverCap { value: u64, cap: u64 },
     /// It does not mean anything.
@@ -43,17 +43,17 @@ pub(crate) struct BudgetTable {
 
 impl BudgetTable {
     /// What it says.
-    pub(crate) fn part(&self, wrong: &mut Vec<Wrong>) -> BudgetPart {
-        let mut part = BudgetPart {
+    pub(crate) fn part(&self, wrong: &mut Vec<TableError>) -> PartialBudget {
+        let mut part = PartialBudget {
             tokens: self.tokens,
             calls: self.calls,
             tools: self.tools,
             episodes: self.episodes,
-            ..BudgetPart::default()
+            ..PartialBudget::default()
         };
         let mut senseless = |key, span, cause| {
-            let why = Why::Senseless(cause);
-            wrong.push(Wrong { span, key, why });
+            let why = TableErrorKind::Senseless(cause);
+            wrong.push(TableError { span, key, why });
         };
         if let Some(time) = &self.time {
             match parse_time(time.get_ref()) {
@@ -80,7 +80,7 @@ pub(crate) struct RecursionTable {
     max_total_episodes: Option<Spanned<u64>>,
     allowed_child_types: Option<Spanned<Vec<String>>>,
     forbidden_child_types: Option<Spanned<Vec<String>>>,
-    allowed_classes: Option<Spanned<Vec<Class>>>,
+    allowed_classes: Option<Spanned<Vec<SpawnClass>>>,
     stop_conditions: StopTable,
 }
 
@@ -106,7 +106,7 @@ impl RecursionTable {
     }
 
     /// The policy of `ask` with what the table says put in.
-    pub(crate) fn policy(self, wrong: &mut Vec<Wrong>) -> RecursionPolicy {
+    pub(crate) fn policy(self, wrong: &mut Vec<TableError>) -> RecursionPolicy {
         let mut policy = default_policy();
         let stops = &mut policy.stop_conditions;
         let said = self.stop_conditions;
@@ -164,7 +164,7 @@ fn capped<T: TryFrom<u64>>(
     said: Option<Spanned<u64>>,
     cap: T,
     place: &mut T,
-    wrong: &mut Vec<Wrong>,
+    wrong: &mut Vec<TableError>,
 ) where
     u64: From<T>,
 {
@@ -175,8 +175,8 @@ fn capped<T: TryFrom<u64>>(
     match T::try_from(value) {
         Ok(number) if value <= cap => *place = number,
         _ => {
-            let why = Why::OverCap { value, cap };
-            wrong.push(Wrong { span, key, why });
+            let why = TableErrorKind::OverCap { value, cap };
+            wrong.push(TableError { span, key, why });
         }
     }
 }

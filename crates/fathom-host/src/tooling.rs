@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fathom_core::contract::{Autonomy, Contract, PermissionMode};
-use fathom_core::programs::tools::{Offered, Params};
+use fathom_core::programs::tools::{OfferedTool, ToolsConfig};
 use sha2::{Digest as _, Sha256};
 
 use crate::charter::Charter;
@@ -19,7 +19,7 @@ impl Runtime {
         question: &str,
         base: Contract,
         values: &BTreeMap<String, String>,
-    ) -> Result<(Params, Contract), HostError> {
+    ) -> Result<(ToolsConfig, Contract), HostError> {
         if charter.gate.is_none() {
             return Err(HostError::NoAgency {
                 name: charter.name.clone(),
@@ -36,16 +36,16 @@ impl Runtime {
                 cause,
             })?;
         let names = facts.iter().map(|facts| facts.spec.name.clone()).collect();
-        let tools = facts.into_iter().map(|facts| Offered {
+        let tools = facts.into_iter().map(|facts| OfferedTool {
             spec: facts.spec,
             class: facts.class,
             target: facts.target,
         });
         let event = fathom_core::id::Digest(Sha256::digest(question.as_bytes()).into()).to_string();
-        let params = Params {
+        let params = ToolsConfig {
             tools: tools.collect(),
             event: event.get(..16).unwrap_or_default().to_owned(),
-            ..Params::default()
+            ..ToolsConfig::default()
         };
         let contract = Contract {
             allowed_tools: names,

@@ -12,7 +12,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use fathom_local::embedding::Embedder;
+use fathom_local::embedding::SentenceEmbedder;
 
 const ROUNDS: usize = 3;
 const BATCH: usize = 64;
@@ -20,7 +20,7 @@ const BATCH: usize = 64;
 fn main() {
     let folder = PathBuf::from(std::env::var_os("FATHOM_TEST_WEIGHTS").unwrap());
     let started = Instant::now();
-    let embedder = Embedder::load(
+    let embedder = SentenceEmbedder::load(
         &folder.join("minilm.safetensors"),
         &folder.join("minilm-tokenizer.json"),
     )
@@ -44,7 +44,7 @@ fn main() {
 }
 
 /// The best of some rounds: on a shared machine the others show the neighbours.
-fn row(what: &str, texts: &[&str], embedder: &Embedder, batch: usize) {
+fn row(what: &str, texts: &[&str], embedder: &SentenceEmbedder, batch: usize) {
     let best = (0..ROUNDS)
         .map(|_| {
             let started = Instant::now();

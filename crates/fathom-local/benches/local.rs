@@ -18,9 +18,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fathom_core::model::{Delivery, Ending, Message, Reply, Request, Speaker};
+use fathom_core::model::{ChatMessage, FinishReason, ModelReply, ModelRequest, ReplyMode, Speaker};
 use fathom_core::unit::Millis;
-use fathom_local::engine::{Engine, EngineOptions};
+use fathom_local::engine::{EngineOptions, LocalEngine};
 
 const MODELS: [&str; 3] = [
     "smollm2-135m-instruct-q4_1.gguf",
@@ -112,9 +112,9 @@ fn processor_seconds() -> f64 {
     ticks / TICKS_PER_SECOND
 }
 
-fn load(path: &Path) -> Engine {
+fn load(path: &Path) -> LocalEngine {
     let begin = Instant::now();
-    let engine = Engine::load(path, EngineOptions::default()).unwrap();
+    let engine = LocalEngine::load(path, EngineOptions::default()).unwrap();
     row(
         "load",
         &format!("{:.2} s", begin.elapsed().as_secs_f64()),
@@ -130,11 +130,11 @@ fn load(path: &Path) -> Engine {
     engine
 }
 
-fn request(system: &str, text: &str, output_tokens_max: u32) -> Request {
-    Request {
+fn request(system: &str, text: &str, output_tokens_max: u32) -> ModelRequest {
+    ModelRequest {
         messages: vec![
-            Message::new(Speaker::System, system),
-            Message::new(Speaker::User, text),
+            ChatMessage::new(Speaker::System, system),
+            ChatMessage::new(Speaker::User, text),
         ],
         output_tokens_max,
         temperature_milli: Some(0),
@@ -142,27 +142,27 @@ fn request(system: &str, text: &str, output_tokens_max: u32) -> Request {
         pattern: None,
         tools: Vec::new(),
         seed: None,
-        delivery: Delivery::Whole,
+        delivery: ReplyMode::Whole,
         timeout: Millis(600_000),
     }
 }
 
 /// Lower-case words for exactly as long as the cap allows: a reply of a known length.
-fn unending(request: Request) -> Request {
-    Request {
+fn unending(request: ModelRequest) -> ModelRequest {
+    ModelRequest {
         pattern: Some("[a-z ]{9000}".into()),
         ..request
     }
 }
 
-async fn ask(engine: &Engine, request: &Request) -> Reply {
+async fn ask(engine: &LocalEngine, request: &ModelRequest) -> ModelReply {
     engine
         .call(request, &mut |_| {})
         .await
         .unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-async fn ask_all(engine: &Engine, requests: Vec<Request>) -> Vec<Reply> {
+async fn ask_all(engine: &LocalEngine, requests: Vec<ModelRequest>) -> Vec<ModelReply> {
     let calls: Vec<_> = requests
         .into_iter()
         .map(|request| {
@@ -178,7 +178,7 @@ async fn ask_all(engine: &Engine, requests: Vec<Request>) -> Vec<Reply> {
 }
 
 /// Words that differ from one `seed` to the next, and are about `tokens` tokens.
-fn words(engine: &Engine, seed: usize, tokens: u64) -> String {
+fn words(engine: &LocalEngine, seed: usize, tokens: u64) -> String {
     const STEMS: [&str; 8] = [
         "harbour", "council", "bridge", "winter", "signal", "ledger", "garden", "engine",
     ];
@@ -192,7 +192,7 @@ fn words(engine: &Engine, seed: usize, tokens: u64) -> String {
     text
 }
 
-async fn speed(engine: &Engine) {
+async fn speed(engine: &LocalEngine) {
     // The first call pays for what is made lazily.
     ask(engine, &unending(request("warm", "up", 4))).await;
     let (mut prompt, mut generation) = (Vec::new(), Vec::new());
@@ -203,7 +203,7 @@ async fn speed(engine: &Engine) {
         let begin = processor_seconds();
         ask(
             engine,
-            &Request {
+            &ModelRequest {
                 output_tokens_max: 1,
                 ..long.clone()
             },
@@ -246,9 +246,9 @@ async fn speed(engine: &Engine) {
     row("resident", &resident(), "");
 }
 
-async fn sharing(engine: &Engine, path: &Path) {
+async fn sharing(engine: &LocalEngine, path: &Path) {
     let header = words(engine, 5, 400);
-    let requests: Vec<Request> = (0..CALLS)
+    let requests: Vec<ModelRequest> = (0..CALLS)
         .map(|index| unending(request(&header, &words(engine, 100 + index, 60), 60)))
         .collect();
     let begin = Instant::now();
@@ -259,14 +259,14 @@ async fn sharing(engine: &Engine, path: &Path) {
         .filter(|reply| reply.timing.unwrap().shared_tokens >= 400)
         .count();
     // One at a time in an engine that has no room to keep what another call has read.
-    let alone = Engine::load(path, EngineOptions::default()).unwrap();
+    let alone = LocalEngine::load(path, EngineOptions::default()).unwrap();
     ask(&alone, &unending(request("warm", "up", 4))).await;
     let mut apart = Duration::ZERO;
     for (index, request) in requests.into_iter().enumerate() {
         let mut request = request;
         // A word of its own at the very beginning, so that nothing is shared.
         let unshared = format!("{index} {}", request.messages[0].text.as_str());
-        request.messages[0] = Message::new(Speaker::System, unshared);
+        request.messages[0] = ChatMessage::new(Speaker::System, unshared);
         let begin = Instant::now();
         let reply = ask(&alone, &request).await;
         apart += begin.elapsed();
@@ -286,7 +286,7 @@ async fn sharing(engine: &Engine, path: &Path) {
     row("ratio", &format!("{ratio:.2}"), "≤ 0.50");
 }
 
-async fn votes(engine: &Engine) {
+async fn votes(engine: &LocalEngine) {
     let schema = r#"{"type":"object","properties":{
         "reasoning":{"type":"string","maxLength":120},
         "vote":{"type":"string","enum":["APPROVE","REJECT","ABSTAIN"]},
@@ -309,7 +309,7 @@ async fn votes(engine: &Engine) {
     let took = begin.elapsed();
     let valid = replies
         .iter()
-        .filter(|reply| reply.ending == Ending::Complete && is_vote(reply.text.as_str()))
+        .filter(|reply| reply.ending == FinishReason::Complete && is_vote(reply.text.as_str()))
         .count();
     let stats = engine.stats();
     let constraining = stats
@@ -345,7 +345,7 @@ fn is_vote(text: &str) -> bool {
             .is_some_and(|confidence| confidence <= 100)
 }
 
-async fn busy(engine: &Engine) {
+async fn busy(engine: &LocalEngine) {
     let measure = async |seed: usize| {
         let text = words(engine, seed, 40);
         let reply = ask(engine, &unending(request(&format!("{seed}"), &text, 128))).await;

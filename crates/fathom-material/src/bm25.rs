@@ -1,6 +1,6 @@
 //! Keyword search with BM25.
 
-use crate::words::{Asked, Term};
+use crate::words::{QueryTerms, TermId};
 
 /// Saturation: how quickly repetitions of a word stop counting.
 // The customary parameters of BM25.
@@ -11,7 +11,7 @@ const B: f32 = 0.75;
 
 /// Inverted index of the passages' terms.
 #[derive(Debug, Default)]
-pub(crate) struct Bm25 {
+pub(crate) struct Bm25Index {
     /// Passages and counts by term.
     postings: Vec<Vec<(u32, f32)>>,
     /// Number of terms of each passage.
@@ -19,13 +19,13 @@ pub(crate) struct Bm25 {
     length_of_all: f64,
 }
 
-impl Bm25 {
+impl Bm25Index {
     /// Adds the next passage.
     #[expect(
         clippy::cast_precision_loss,
         reason = "a passage has far fewer words than an f32 counts exactly"
     )]
-    pub(crate) fn add(&mut self, mut terms: Vec<Term>) {
+    pub(crate) fn add(&mut self, mut terms: Vec<TermId>) {
         let passage = u32::try_from(self.lengths.len()).unwrap_or(u32::MAX);
         self.lengths.push(terms.len() as f32);
         self.length_of_all += terms.len() as f64;
@@ -45,7 +45,7 @@ impl Bm25 {
         clippy::cast_possible_truncation,
         reason = "scores are compared, and need no more digits"
     )]
-    pub(crate) fn shares(&self, asked: &Asked) -> Vec<f32> {
+    pub(crate) fn shares(&self, asked: &QueryTerms) -> Vec<f32> {
         let count = self.lengths.len() as f32;
         let mean = (self.length_of_all / f64::from(count.max(1.0))) as f32;
         let rarity = |with: f32| (1.0 + (count - with + 0.5) / (with + 0.5)).ln();

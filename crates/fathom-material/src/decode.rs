@@ -15,7 +15,7 @@ const CUT_START_MAX: usize = 3;
 
 /// The decoded text of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Decoded {
+pub(crate) struct DecodedText {
     pub(crate) text: String,
     /// Number of places that are not UTF-8 and became `U+FFFD`.
     pub(crate) flaws: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Decoded {
 ///
 /// Accepted are UTF-8, also if a small part of it is broken, and UTF-16 with its byte-order mark. Anything else
 /// without control characters is read as Windows-1252, the encoding of older western files.
-pub(crate) fn text(bytes: Vec<u8>) -> Option<Decoded> {
+pub(crate) fn text(bytes: Vec<u8>) -> Option<DecodedText> {
     let decoded = match Encoding::for_bom(&bytes) {
         Some((encoding, mark)) if encoding == UTF_8 => lossy(&bytes[mark..]),
         Some((encoding, mark)) => {
@@ -45,12 +45,12 @@ pub(crate) fn text(bytes: Vec<u8>) -> Option<Decoded> {
     (!decoded.text.contains('\0')).then_some(decoded)
 }
 
-const fn whole(text: String) -> Decoded {
-    Decoded { text, flaws: 0 }
+const fn whole(text: String) -> DecodedText {
+    DecodedText { text, flaws: 0 }
 }
 
-fn lossy(bytes: &[u8]) -> Decoded {
-    Decoded {
+fn lossy(bytes: &[u8]) -> DecodedText {
+    DecodedText {
         text: String::from_utf8_lossy(bytes).into_owned(),
         flaws: flaws(bytes),
     }

@@ -1,9 +1,9 @@
-use super::Decoded;
+use super::DecodedText;
 
 /// The text of bytes without a flaw.
 #[track_caller]
 fn text(bytes: Vec<u8>) -> Option<String> {
-    let Decoded { text, flaws } = super::text(bytes)?;
+    let DecodedText { text, flaws } = super::text(bytes)?;
     assert_eq!(flaws, 0, "{text}");
     Some(text)
 }
@@ -12,7 +12,10 @@ fn text(bytes: Vec<u8>) -> Option<String> {
 #[track_caller]
 fn flawed(bytes: &[u8], said: &str, flaws: u64) {
     let text = said.to_owned();
-    assert_eq!(super::text(bytes.to_vec()), Some(Decoded { text, flaws }));
+    assert_eq!(
+        super::text(bytes.to_vec()),
+        Some(DecodedText { text, flaws })
+    );
 }
 
 #[test]

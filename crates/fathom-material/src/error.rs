@@ -3,7 +3,7 @@
 use std::io;
 
 /// Error of an embedding model.
-pub type EmbedError = Box<dyn std::error::Error + Send + Sync>;
+pub type BoxedEmbedError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The given material cannot be used or searched.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +35,7 @@ pub enum MaterialError {
     #[error("cannot embed the material")]
     Embedding {
         /// The model's error.
-        source: EmbedError,
+        source: BoxedEmbedError,
     },
     /// The embedding model returned invalid vectors.
     #[error("the embedding model returned {what}")]

@@ -1,8 +1,8 @@
 //! Reads files and folders into passages with their positions, and finds those that a question is about.
 //!
-//! [`gather`] reads what the user names into [`Document`]s, and reports what it left out and why.
-//! [`Library::index`] splits them along their structure and makes them searchable: by words (BM25) and, with an
-//! [`Embed`], by meaning. [`Library::find`] returns the passages relevant to a [`Query`], whole and within a
+//! [`gather`] reads what the user names into [`MaterialDocument`]s, and reports what it left out and why.
+//! [`PassageIndex::index`] splits them along their structure and makes them searchable: by words (BM25) and, with an
+//! [`TextEmbedder`], by meaning. [`PassageIndex::find`] returns the passages relevant to a [`PassageQuery`], whole and within a
 //! limit of tokens.
 //!
 //! Files are untrusted: whatever they contain, reading ends, within the limits in [`limits`], and without a
@@ -25,9 +25,11 @@ mod words;
 
 pub mod limits;
 
-pub use error::{EmbedError, MaterialError};
-pub use library::{Library, Progress, Query};
-pub use meaning::{Embed, Meaning, VectorKey, Vectors};
+pub use error::{BoxedEmbedError, MaterialError};
+pub use library::{EmbedProgress, PassageIndex, PassageQuery};
+pub use meaning::{SemanticIndex, TextEmbedder, VectorKey, VectorStore};
 pub use passage::Passage;
-pub use read::{Document, Format, Gathered, gather, gather_within, read_from};
-pub use walk::{SkipReason, Skipped, source_name};
+pub use read::{
+    DocumentFormat, GatheredMaterial, MaterialDocument, gather, gather_within, read_from,
+};
+pub use walk::{SkipReason, SkippedFile, source_name};

@@ -6,16 +6,16 @@ use std::path::PathBuf;
 
 use fathom_core::id::Digest;
 
-use crate::bm25::Bm25;
+use crate::bm25::Bm25Index;
 use crate::error::MaterialError;
-use crate::meaning::{Directions, Meaning, VectorKey};
+use crate::meaning::{SemanticIndex, UnitVectors, VectorKey};
 use crate::passage::Passage;
 use crate::rank::{fuse, order};
-use crate::read::{Document, Gathered, gather};
+use crate::read::{GatheredMaterial, MaterialDocument, gather};
 use crate::split;
-use crate::subject::Centred;
-use crate::walk::Skipped;
-use crate::words::{Term, Words};
+use crate::subject::CentredVectors;
+use crate::walk::SkippedFile;
+use crate::words::{TermId, TermIndex};
 
 /// Minimum cosine at which a passage without a word of the query is relevant.
 const COSINE_MIN: f32 = 0.2;
@@ -44,7 +44,7 @@ const QUESTION_WEIGHT: f32 = 0.3;
 
 /// A question and the reader's point of view.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Query<'a> {
+pub struct PassageQuery<'a> {
     pub question: &'a str,
     /// Point of view of the reader, in words.
     pub focus: &'a str,
@@ -54,7 +54,7 @@ pub struct Query<'a> {
 
 /// Progress of embedding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct EmbedProgress {
     /// Number of embedded passages.
     pub done: usize,
     /// Number of passages to embed, without those whose vectors were cached.
@@ -62,18 +62,18 @@ pub struct Progress {
 }
 
 /// Documents as passages that can be found by words and by meaning.
-pub struct Library {
-    meaning: Option<Meaning>,
+pub struct PassageIndex {
+    meaning: Option<SemanticIndex>,
     passages: Vec<Passage>,
-    words: Words,
-    terms: Vec<Box<[Term]>>,
-    by_words: Bm25,
-    by_meaning: Directions,
-    skipped: Vec<Skipped>,
+    words: TermIndex,
+    terms: Vec<Box<[TermId]>>,
+    by_words: Bm25Index,
+    by_meaning: UnitVectors,
+    skipped: Vec<SkippedFile>,
     digest: Digest,
 }
 
-impl fmt::Debug for Library {
+impl fmt::Debug for PassageIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Library")
             .field("passages", &self.passages.len())
@@ -82,29 +82,29 @@ impl fmt::Debug for Library {
     }
 }
 
-impl Library {
+impl PassageIndex {
     /// Reads files and folders, and makes them searchable; without `meaning` by words only.
     pub fn open(
         paths: &[PathBuf],
-        meaning: Option<Meaning>,
-        progress: &mut dyn FnMut(Progress),
+        meaning: Option<SemanticIndex>,
+        progress: &mut dyn FnMut(EmbedProgress),
     ) -> Result<Self, MaterialError> {
         Self::index(&gather(paths)?, meaning, progress)
     }
 
     /// Makes gathered documents searchable.
     pub fn index(
-        gathered: &Gathered,
-        meaning: Option<Meaning>,
-        progress: &mut dyn FnMut(Progress),
+        gathered: &GatheredMaterial,
+        meaning: Option<SemanticIndex>,
+        progress: &mut dyn FnMut(EmbedProgress),
     ) -> Result<Self, MaterialError> {
         let mut library = Self {
             meaning,
             passages: Vec::new(),
-            words: Words::default(),
+            words: TermIndex::default(),
             terms: Vec::new(),
-            by_words: Bm25::default(),
-            by_meaning: Directions::default(),
+            by_words: Bm25Index::default(),
+            by_meaning: UnitVectors::default(),
             skipped: gathered.skipped.clone(),
             digest: gathered.digest(),
         };
@@ -114,8 +114,8 @@ impl Library {
 
     fn add(
         &mut self,
-        documents: &[Document],
-        progress: &mut dyn FnMut(Progress),
+        documents: &[MaterialDocument],
+        progress: &mut dyn FnMut(EmbedProgress),
     ) -> Result<(), MaterialError> {
         let mut passages: Vec<Passage> = documents.iter().flat_map(split::passages).collect();
         let mut seen = HashSet::new();
@@ -129,7 +129,7 @@ impl Library {
                 .map(|passage| passage.text.as_str())
                 .collect();
             let directions = meaning.of(&texts, &mut |done, total| {
-                progress(Progress { done, total });
+                progress(EmbedProgress { done, total });
             })?;
             self.by_meaning.append(&directions)?;
         }
@@ -151,7 +151,7 @@ impl Library {
     }
 
     /// Entries of folders that were left out, with the reasons.
-    pub fn skipped(&self) -> &[Skipped] {
+    pub fn skipped(&self) -> &[SkippedFile] {
         &self.skipped
     }
 
@@ -165,7 +165,7 @@ impl Library {
     /// all are returned.
     pub fn find(
         &self,
-        query: &Query<'_>,
+        query: &PassageQuery<'_>,
         tokens_max: usize,
         count: &dyn Fn(&str) -> usize,
     ) -> Result<Vec<Passage>, MaterialError> {
@@ -202,7 +202,7 @@ impl Library {
     /// A passage must match the question *and* the reader's field. Its meaning decides; a passage with many
     /// words of both comes first, which finds names and numbers that have no meaning to a model. Fusing all
     /// orders equally would let weak matches of words push out what is said in other words.
-    fn rank(&self, query: &Query<'_>) -> Result<Vec<usize>, MaterialError> {
+    fn rank(&self, query: &PassageQuery<'_>) -> Result<Vec<usize>, MaterialError> {
         let lexicon = query.lexicon.join(" ");
         let about = self.by_words.shares(&self.words.asked(query.question));
         let field = format!("{} {lexicon}", query.focus);
@@ -228,8 +228,8 @@ impl Library {
     /// The passages about the subject of the question, those of the field first.
     fn meant(
         &self,
-        meaning: &Meaning,
-        query: &Query<'_>,
+        meaning: &SemanticIndex,
+        query: &PassageQuery<'_>,
         lexicon: &str,
     ) -> Result<Vec<usize>, MaterialError> {
         let field: Vec<&str> = [query.focus, lexicon]
@@ -239,7 +239,7 @@ impl Library {
         let mut texts = vec![query.question];
         texts.extend(&field);
         let directions = meaning.of(&texts, &mut |_, _| {})?;
-        let centred = Centred::new(&self.by_meaning);
+        let centred = CentredVectors::new(&self.by_meaning);
         let question = directions.at(0);
         let subject = centred.subject(question);
         let asked = self.by_meaning.cosines(question);
@@ -281,7 +281,7 @@ impl Library {
         if self.by_meaning.between(a, b) >= SAME_COSINE {
             return true;
         }
-        let a: HashSet<Term> = self.terms[a].iter().copied().collect();
+        let a: HashSet<TermId> = self.terms[a].iter().copied().collect();
         let b = &self.terms[b];
         let common = b.iter().filter(|term| a.contains(term)).count();
         let share = common as f32 / (a.len() + b.len() - common).max(1) as f32;

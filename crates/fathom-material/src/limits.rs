@@ -17,14 +17,14 @@ pub const BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Limits on the size of material. Compressed files count by their uncompressed size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub struct ReadLimits {
     /// Maximum number of bytes of one file.
     pub file_bytes: u64,
     /// Maximum number of bytes of all files together.
     pub bytes: u64,
 }
 
-impl Bounds {
+impl ReadLimits {
     /// For material that is split into passages.
     pub const PASSAGES: Self = Self {
         file_bytes: FILE_BYTES_MAX,

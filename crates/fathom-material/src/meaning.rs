@@ -6,20 +6,20 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::error::{EmbedError, MaterialError};
+use crate::error::{BoxedEmbedError, MaterialError};
 use crate::limits::EMBED_BATCH;
 
 /// Turns texts into vectors that are close together if the texts have similar meanings.
-pub trait Embed: Send + Sync {
+pub trait TextEmbedder: Send + Sync {
     /// The model's name. Vectors of different models are never compared.
     fn model(&self) -> &str;
 
     /// The vectors of texts, in order, all of one length.
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, BoxedEmbedError>;
 }
 
 /// A cache of vectors between runs. It may drop anything, and it never fails.
-pub trait Vectors: Send + Sync {
+pub trait VectorStore: Send + Sync {
     /// The cached vectors, in the order of the keys.
     fn get(&self, keys: &[VectorKey]) -> Vec<Option<Vec<f32>>>;
 
@@ -50,12 +50,12 @@ impl fmt::Debug for VectorKey {
 
 /// An embedding model, and the cache of its vectors.
 #[derive(Clone)]
-pub struct Meaning {
-    embed: Arc<dyn Embed>,
-    kept: Option<Arc<dyn Vectors>>,
+pub struct SemanticIndex {
+    embed: Arc<dyn TextEmbedder>,
+    kept: Option<Arc<dyn VectorStore>>,
 }
 
-impl fmt::Debug for Meaning {
+impl fmt::Debug for SemanticIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Meaning")
             .field("model", &self.embed.model())
@@ -63,15 +63,15 @@ impl fmt::Debug for Meaning {
     }
 }
 
-impl Meaning {
+impl SemanticIndex {
     /// Vectors of this model, without a cache.
-    pub fn new(embed: Arc<dyn Embed>) -> Self {
+    pub fn new(embed: Arc<dyn TextEmbedder>) -> Self {
         Self { embed, kept: None }
     }
 
     /// Adds a cache.
     #[must_use]
-    pub fn kept_in(mut self, vectors: Arc<dyn Vectors>) -> Self {
+    pub fn kept_in(mut self, vectors: Arc<dyn VectorStore>) -> Self {
         self.kept = Some(vectors);
         self
     }
@@ -81,7 +81,7 @@ impl Meaning {
         &self,
         texts: &[&str],
         progress: &mut dyn FnMut(usize, usize),
-    ) -> Result<Directions, MaterialError> {
+    ) -> Result<UnitVectors, MaterialError> {
         let model = self.embed.model();
         let keys: Vec<VectorKey> = texts
             .iter()
@@ -110,7 +110,7 @@ impl Meaning {
             known.extend(new);
             progress((index * EMBED_BATCH + batch.len()).min(total), total);
         }
-        let mut directions = Directions::default();
+        let mut directions = UnitVectors::default();
         for key in &keys {
             directions.push(known.get(key).map_or(&[], Vec::as_slice))?;
         }
@@ -145,12 +145,12 @@ impl Meaning {
 
 /// Unit vectors, or zeros.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Directions {
+pub(crate) struct UnitVectors {
     dimensions: usize,
     numbers: Vec<f32>,
 }
 
-impl Directions {
+impl UnitVectors {
     pub(crate) fn push(&mut self, vector: &[f32]) -> Result<(), MaterialError> {
         if self.numbers.is_empty() {
             self.dimensions = vector.len();

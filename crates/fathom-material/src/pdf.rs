@@ -30,7 +30,7 @@ const TIME_MAX: Duration = Duration::from_secs(30);
 
 /// The text of a PDF's pages.
 #[derive(Debug)]
-pub(crate) struct Pages {
+pub(crate) struct PdfPages {
     /// Separated by form feeds.
     pub(crate) text: String,
     /// Number of pages without text, or with unreadable text.
@@ -59,7 +59,7 @@ pub(crate) enum PdfFault {
 }
 
 /// The text of all pages, or the defect of the file.
-pub(crate) fn text(bytes: Vec<u8>) -> Result<Pages, PdfFault> {
+pub(crate) fn text(bytes: Vec<u8>) -> Result<PdfPages, PdfFault> {
     let (give, take) = sync_channel(1);
     thread::Builder::new()
         .name("fathom-pdf".to_owned())
@@ -76,7 +76,7 @@ pub(crate) fn text(bytes: Vec<u8>) -> Result<Pages, PdfFault> {
     }
 }
 
-fn pages(bytes: &[u8]) -> Result<Pages, PdfFault> {
+fn pages(bytes: &[u8]) -> Result<PdfPages, PdfFault> {
     let options = LoadOptions::with_max_decompressed_size(UNFOLDED_BYTES_MAX);
     let document = Document::load_mem_with_options(bytes, options)
         .map_err(|error| PdfFault::Reader(error.to_string()))?;
@@ -110,7 +110,7 @@ fn pages(bytes: &[u8]) -> Result<Pages, PdfFault> {
     if text.trim().is_empty() {
         return Err(PdfFault::NoText);
     }
-    Ok(Pages { text, lost, count })
+    Ok(PdfPages { text, lost, count })
 }
 
 #[cfg(test)]

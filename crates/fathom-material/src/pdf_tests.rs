@@ -1,7 +1,7 @@
 use lopdf::{Document, Object, Stream, dictionary};
 
 use super::{UNFOLDED_BYTES_MAX, text};
-use crate::limits::Bounds;
+use crate::limits::ReadLimits;
 
 /// A PDF with these streams as its pages.
 fn pdf(pages: &[Vec<u8>]) -> Vec<u8> {
@@ -75,7 +75,7 @@ fn r01_pages_of_a_pdf_without_text_are_told() {
     let whole = pdf(&[says("The first page."), says("The second page.")]);
     let flawed = pdf(&[says("The first page."), drawn, other_font]);
     let noted = |bytes: Vec<u8>| {
-        let read = crate::read_from("a.pdf", bytes.as_slice(), &Bounds::PASSAGES).unwrap();
+        let read = crate::read_from("a.pdf", bytes.as_slice(), &ReadLimits::PASSAGES).unwrap();
         read.note().map(|note| note.to_string())
     };
     assert_eq!(noted(whole), None);

@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 use fathom_core::id::Digest;
 use sha2::{Digest as _, Sha256};
 
-use crate::decode::{self, Decoded};
+use crate::decode::{self, DecodedText};
 use crate::error::MaterialError;
-use crate::limits::Bounds;
-use crate::pdf::{self, Pages};
+use crate::limits::ReadLimits;
+use crate::pdf::{self, PdfPages};
 use crate::split;
 use crate::unfold::{at_most, unfold};
-use crate::walk::{Found, Named, Room, SkipReason, Skipped, Walk};
+use crate::walk::{ByteBudget, FileOrigin, FolderWalk, MaterialFile, SkipReason, SkippedFile};
 
 /// Format of a document, which determines how it is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum DocumentFormat {
     /// Paragraphs separated by blank lines.
     Plain,
     Markdown,
@@ -34,19 +34,19 @@ pub enum Format {
 
 /// A named text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Document {
+pub struct MaterialDocument {
     /// As named by the user.
     pub source: String,
     /// Its text, including markup.
     pub text: String,
-    pub format: Format,
+    pub format: DocumentFormat,
     /// The file it was read from.
     pub path: Option<PathBuf>,
     /// A difference between the document and the file that the user should know.
     pub flaw: Option<SkipReason>,
 }
 
-impl Document {
+impl MaterialDocument {
     /// A text that does not come from a file.
     pub fn new(source: impl Into<String>, text: impl Into<String>) -> Self {
         let (source, text) = (source.into(), text.into());
@@ -60,8 +60,8 @@ impl Document {
     }
 
     /// The note for the user, if there is one.
-    pub fn note(&self) -> Option<Skipped> {
-        self.flaw.clone().map(|reason| Skipped {
+    pub fn note(&self) -> Option<SkippedFile> {
+        self.flaw.clone().map(|reason| SkippedFile {
             source: self.source.clone(),
             reason,
         })
@@ -74,7 +74,7 @@ impl Document {
 
     /// Its text without markup that is not meant to be read.
     pub fn plain(&self) -> Cow<'_, str> {
-        if self.format != Format::Html {
+        if self.format != DocumentFormat::Html {
             return Cow::Borrowed(&self.text);
         }
         Cow::Owned(split::text_of_html(&self.text))
@@ -90,14 +90,14 @@ impl Document {
 
 /// The documents that were read, and the files that were not.
 #[derive(Clone, Debug, Default)]
-pub struct Gathered {
+pub struct GatheredMaterial {
     /// The documents: in the order of the given paths, and by name within a folder.
-    pub documents: Vec<Document>,
+    pub documents: Vec<MaterialDocument>,
     /// Files that were left out or not taken as they are, by name. Hidden files are left out silently.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedFile>,
 }
 
-impl Gathered {
+impl GatheredMaterial {
     /// SHA-256 over names and contents, independent of their order.
     pub fn digest(&self) -> Digest {
         let mut parts: Vec<_> = self
@@ -119,18 +119,21 @@ impl Gathered {
 
 /// Reads files and folders. An unusable file in a folder is left out and listed; one named by itself is an
 /// error. Compressed files (gzip, Zstandard) are decompressed.
-pub fn gather(paths: &[PathBuf]) -> Result<Gathered, MaterialError> {
-    gather_within(paths, &Bounds::PASSAGES)
+pub fn gather(paths: &[PathBuf]) -> Result<GatheredMaterial, MaterialError> {
+    gather_within(paths, &ReadLimits::PASSAGES)
 }
 
 /// The same with other limits.
-pub fn gather_within(paths: &[PathBuf], bounds: &Bounds) -> Result<Gathered, MaterialError> {
-    let walk = Walk::over(paths)?;
-    let mut gathered = Gathered {
+pub fn gather_within(
+    paths: &[PathBuf],
+    bounds: &ReadLimits,
+) -> Result<GatheredMaterial, MaterialError> {
+    let walk = FolderWalk::over(paths)?;
+    let mut gathered = GatheredMaterial {
         documents: Vec::new(),
         skipped: walk.skipped,
     };
-    let mut room = Room::new(bounds.bytes);
+    let mut room = ByteBudget::new(bounds.bytes);
     for found in walk.found {
         match read(&found, bounds) {
             Ok(bytes) => {
@@ -151,8 +154,8 @@ pub fn gather_within(paths: &[PathBuf], bounds: &Bounds) -> Result<Gathered, Mat
 }
 
 /// Turns the error of a file in a folder into a note; for a file named by itself it stays an error.
-fn skipped(found: &Found, error: MaterialError) -> Result<Skipped, MaterialError> {
-    if found.named == Named::Itself {
+fn skipped(found: &MaterialFile, error: MaterialError) -> Result<SkippedFile, MaterialError> {
+    if found.named == FileOrigin::Itself {
         return Err(error);
     }
     let reason = match error {
@@ -164,7 +167,7 @@ fn skipped(found: &Found, error: MaterialError) -> Result<Skipped, MaterialError
         MaterialError::BrokenPdf { cause, .. } => SkipReason::BrokenPdf { why: cause },
         error => return Err(error),
     };
-    Ok(Skipped {
+    Ok(SkippedFile {
         source: found.source.clone(),
         reason,
     })
@@ -174,13 +177,13 @@ fn skipped(found: &Found, error: MaterialError) -> Result<Skipped, MaterialError
 pub fn read_from(
     source: &str,
     from: impl Read,
-    bounds: &Bounds,
-) -> Result<Document, MaterialError> {
+    bounds: &ReadLimits,
+) -> Result<MaterialDocument, MaterialError> {
     let bytes = unfolded(source, from, 0, bounds)?;
     document(source, None, bytes)
 }
 
-fn read(found: &Found, bounds: &Bounds) -> Result<Vec<u8>, MaterialError> {
+fn read(found: &MaterialFile, bounds: &ReadLimits) -> Result<Vec<u8>, MaterialError> {
     let file = File::open(&found.path).map_err(|source| MaterialError::Unreadable {
         source_name: found.source.clone(),
         source,
@@ -194,7 +197,7 @@ fn unfolded(
     name: &str,
     from: impl Read,
     said: u64,
-    bounds: &Bounds,
+    bounds: &ReadLimits,
 ) -> Result<Vec<u8>, MaterialError> {
     let unreadable = |source| MaterialError::Unreadable {
         source_name: name.to_owned(),
@@ -212,25 +215,29 @@ fn unfolded(
     Ok(unfolded)
 }
 
-fn document(source: &str, path: Option<&Path>, bytes: Vec<u8>) -> Result<Document, MaterialError> {
+fn document(
+    source: &str,
+    path: Option<&Path>,
+    bytes: Vec<u8>,
+) -> Result<MaterialDocument, MaterialError> {
     let (format, text, flaw) = if bytes.starts_with(pdf::MAGIC) {
-        let Pages { text, lost, count } =
+        let PdfPages { text, lost, count } =
             pdf::text(bytes).map_err(|fault| MaterialError::BrokenPdf {
                 source_name: source.to_owned(),
                 cause: fault.to_string(),
             })?;
         let flaw = (lost > 0).then_some(SkipReason::LostPages { lost, pages: count });
-        (Format::Pages, text, flaw)
+        (DocumentFormat::Pages, text, flaw)
     } else {
         let decoded = decode::text(bytes).ok_or_else(|| MaterialError::NotText {
             source_name: source.to_owned(),
         })?;
-        let Decoded { text, flaws } = decoded;
+        let DecodedText { text, flaws } = decoded;
         let format = format_of(path.unwrap_or(Path::new(source)), &text);
         let flaw = (flaws > 0).then_some(SkipReason::FlawedUtf8 { flaws });
         (format, text, flaw)
     };
-    Ok(Document {
+    Ok(MaterialDocument {
         source: source.to_owned(),
         text,
         format,
@@ -252,21 +259,21 @@ fn extension(path: &Path) -> Option<String> {
     Some(last)
 }
 
-fn format_of(path: &Path, text: &str) -> Format {
+fn format_of(path: &Path, text: &str) -> DocumentFormat {
     match extension(path).as_deref() {
-        Some("md" | "markdown" | "mdx") => Format::Markdown,
-        Some("html" | "htm" | "xhtml") => Format::Html,
-        Some("log" | "jsonl" | "ndjson") => Format::Lines,
-        Some("csv" | "tsv") => Format::Table,
+        Some("md" | "markdown" | "mdx") => DocumentFormat::Markdown,
+        Some("html" | "htm" | "xhtml") => DocumentFormat::Html,
+        Some("log" | "jsonl" | "ndjson") => DocumentFormat::Lines,
+        Some("csv" | "tsv") => DocumentFormat::Table,
         _ => {
             let start = text.trim_start().as_bytes();
             let begins = |tag: &[u8]| {
                 start.len() >= tag.len() && start[..tag.len()].eq_ignore_ascii_case(tag)
             };
             if begins(b"<!doctype html") || begins(b"<html") {
-                Format::Html
+                DocumentFormat::Html
             } else {
-                Format::Plain
+                DocumentFormat::Plain
             }
         }
     }

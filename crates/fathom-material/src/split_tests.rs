@@ -4,10 +4,10 @@ use super::cut::{at_lines, at_sentences, sentence_ends, weight};
 use super::passages;
 use crate::limits::PASSAGE_WORDS_MAX;
 use crate::passage::Passage;
-use crate::read::{Document, Format};
+use crate::read::{DocumentFormat, MaterialDocument};
 
 fn split(name: &str, text: &str) -> Vec<Passage> {
-    passages(&Document::new(name, text))
+    passages(&MaterialDocument::new(name, text))
 }
 
 /// `lines | headings | text`, each passage on a line of its own.
@@ -119,9 +119,9 @@ fn c03_pages_are_the_lines_of_a_pdf() {
         words(50, "still"),
         words(50, "second")
     );
-    let document = Document {
-        format: Format::Pages,
-        ..Document::new("a.pdf", text)
+    let document = MaterialDocument {
+        format: DocumentFormat::Pages,
+        ..MaterialDocument::new("a.pdf", text)
     };
     let pages: Vec<u32> = passages(&document)
         .iter()

@@ -5,7 +5,7 @@
 //! Everything is measured from the centre of the material: what all passages have in common distinguishes none
 //! of them.
 
-use crate::meaning::{Directions, cosine, unit};
+use crate::meaning::{UnitVectors, cosine, unit};
 use crate::rank::order;
 
 /// Minimum cosine, from the centre, at which a passage is an example of a question's subject. Passages about
@@ -29,15 +29,15 @@ const BEST_MIN: f32 = 0.05;
 const HALF_CENTRE_PASSAGES: f32 = 50.0;
 
 /// Passages as seen from the centre of the material.
-pub(crate) struct Centred<'a> {
-    directions: &'a Directions,
+pub(crate) struct CentredVectors<'a> {
+    directions: &'a UnitVectors,
     centre: Vec<f32>,
     /// Distance of each passage from the centre.
     lengths: Vec<f32>,
 }
 
 /// Relevance of passages to a subject.
-pub(crate) struct Subject {
+pub(crate) struct SubjectScore {
     /// Cosine of each passage with the subject, from the centre.
     pub(crate) cosines: Vec<f32>,
     /// The same as shares of the best passages' cosine.
@@ -46,12 +46,12 @@ pub(crate) struct Subject {
     pub(crate) has_examples: bool,
 }
 
-impl<'a> Centred<'a> {
+impl<'a> CentredVectors<'a> {
     #[expect(
         clippy::cast_precision_loss,
         reason = "a mean over passages needs no more digits"
     )]
-    pub(crate) fn new(directions: &'a Directions) -> Self {
+    pub(crate) fn new(directions: &'a UnitVectors) -> Self {
         let mut centre = vec![0.0; directions.dimensions()];
         let mut count = 0_usize;
         for direction in directions.iter() {
@@ -94,7 +94,7 @@ impl<'a> Centred<'a> {
     }
 
     /// Relevance of each passage to the subject of a question.
-    pub(crate) fn subject(&self, question: &[f32]) -> Subject {
+    pub(crate) fn subject(&self, question: &[f32]) -> SubjectScore {
         let asked = self.towards(question);
         let near = self.cosines(&asked);
         let mut examples = order(&near, |at| near[at] >= EXAMPLE_COSINE_MIN);
@@ -116,7 +116,7 @@ impl<'a> Centred<'a> {
             near
         };
         let best = best(&cosines);
-        Subject {
+        SubjectScore {
             shares: cosines.iter().map(|cosine| cosine / best).collect(),
             cosines,
             has_examples,

@@ -13,7 +13,7 @@ const FOLDERS_LEFT_OUT: [&str; 2] = ["node_modules", "target"];
 
 /// An entry of a folder that was left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedFile {
     /// Its path, as the user would write it.
     pub source: String,
     pub reason: SkipReason,
@@ -98,7 +98,7 @@ impl fmt::Display for SkipReason {
     }
 }
 
-impl fmt::Display for Skipped {
+impl fmt::Display for SkippedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let became = match self.reason {
             SkipReason::NotJsonLines { .. } | SkipReason::NestedLines { .. } => "taken as text",
@@ -112,29 +112,29 @@ impl fmt::Display for Skipped {
 
 /// A file to be read.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct MaterialFile {
     pub(crate) path: PathBuf,
     /// Its path, as the user would write it.
     pub(crate) source: String,
-    pub(crate) named: Named,
+    pub(crate) named: FileOrigin,
 }
 
 /// Difference between a file named by the user and a file in a named folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Named {
+pub(crate) enum FileOrigin {
     Itself,
     Folder,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Walk {
-    pub(crate) found: Vec<Found>,
-    pub(crate) skipped: Vec<Skipped>,
+pub(crate) struct FolderWalk {
+    pub(crate) found: Vec<MaterialFile>,
+    pub(crate) skipped: Vec<SkippedFile>,
     entries: usize,
     seen: BTreeSet<PathBuf>,
 }
 
-impl Walk {
+impl FolderWalk {
     /// Finds the files, each once, sorted by name within each path.
     pub(crate) fn over(paths: &[PathBuf]) -> Result<Self, MaterialError> {
         let mut walk = Self::default();
@@ -149,7 +149,7 @@ impl Walk {
                 // Folders list their entries in no stable order.
                 walk.found[before..].sort_by(|a, b| a.source.cmp(&b.source));
             } else {
-                walk.file(path, Named::Itself)?;
+                walk.file(path, FileOrigin::Itself)?;
             }
         }
         walk.skipped.sort_by(|a, b| a.source.cmp(&b.source));
@@ -157,7 +157,7 @@ impl Walk {
     }
 
     /// Adds a file, unless it was added before.
-    fn file(&mut self, path: &Path, named: Named) -> Result<(), MaterialError> {
+    fn file(&mut self, path: &Path, named: FileOrigin) -> Result<(), MaterialError> {
         // By its canonical path: two names may lead to one file.
         let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if !self.seen.insert(place) {
@@ -168,7 +168,7 @@ impl Walk {
                 files_max: FILES_MAX,
             });
         }
-        self.found.push(Found {
+        self.found.push(MaterialFile {
             path: path.to_owned(),
             source: source_name(path),
             named,
@@ -214,7 +214,7 @@ impl Walk {
                 match entry.file_type() {
                     Err(error) => self.skip_unreadable(&path, &error),
                     Ok(kind) if kind.is_symlink() => self.skip(&path, SkipReason::Link),
-                    Ok(kind) if kind.is_file() => self.file(&path, Named::Folder)?,
+                    Ok(kind) if kind.is_file() => self.file(&path, FileOrigin::Folder)?,
                     Ok(kind) if !kind.is_dir() => self.skip(&path, SkipReason::Special),
                     Ok(_) if is_left_out(&path) => self.skip(&path, SkipReason::Made),
                     Ok(_) if depth == DEPTH_MAX => self.skip(&path, SkipReason::TooDeep),
@@ -231,7 +231,7 @@ impl Walk {
     }
 
     fn skip(&mut self, path: &Path, reason: SkipReason) {
-        self.skipped.push(Skipped {
+        self.skipped.push(SkippedFile {
             source: source_name(path),
             reason,
         });
@@ -253,12 +253,12 @@ pub fn source_name(path: &Path) -> String {
 
 /// Remaining size that may be read.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct ByteBudget {
     bytes_max: u64,
     left: u64,
 }
 
-impl Room {
+impl ByteBudget {
     pub(crate) fn new(bytes_max: u64) -> Self {
         Self {
             bytes_max,

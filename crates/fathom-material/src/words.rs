@@ -16,26 +16,26 @@ const EMPTY_WORDS: &str = "a about all an and any are as at be been but by can c
 
 /// Number of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Term(pub(crate) u32);
+pub(crate) struct TermId(pub(crate) u32);
 
 /// Terms of a question.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct QueryTerms {
     /// Terms that occur in some passage.
-    pub(crate) known: Vec<Term>,
+    pub(crate) known: Vec<TermId>,
     /// Number of other terms.
     pub(crate) unknown: usize,
 }
 
 /// Assigns numbers to words.
-pub(crate) struct Words {
+pub(crate) struct TermIndex {
     stemmer: Stemmer,
     /// By their written form, so that each is stemmed once.
-    written: HashMap<String, Term>,
-    stems: HashMap<String, Term>,
+    written: HashMap<String, TermId>,
+    stems: HashMap<String, TermId>,
 }
 
-impl Default for Words {
+impl Default for TermIndex {
     fn default() -> Self {
         Self {
             stemmer: Stemmer::create(Algorithm::English),
@@ -45,9 +45,9 @@ impl Default for Words {
     }
 }
 
-impl Words {
+impl TermIndex {
     /// The terms of a text; new words get a number.
-    pub(crate) fn learn(&mut self, text: &str) -> Vec<Term> {
+    pub(crate) fn learn(&mut self, text: &str) -> Vec<TermId> {
         let mut terms = Vec::new();
         for word in text
             .unicode_words()
@@ -57,7 +57,7 @@ impl Words {
                 terms.push(term);
                 continue;
             }
-            let next = Term(u32::try_from(self.stems.len()).unwrap_or(u32::MAX));
+            let next = TermId(u32::try_from(self.stems.len()).unwrap_or(u32::MAX));
             let term = *self.stems.entry(self.stem(word)).or_insert(next);
             self.written.insert(word.to_owned(), term);
             terms.push(term);
@@ -66,17 +66,17 @@ impl Words {
     }
 
     /// The terms of a question, each once and without empty words.
-    pub(crate) fn asked(&self, text: &str) -> Asked {
+    pub(crate) fn asked(&self, text: &str) -> QueryTerms {
         let stems: BTreeSet<String> = text
             .unicode_words()
             .filter(|word| !is_empty(word))
             .map(|word| self.stem(word))
             .collect();
-        let known: Vec<Term> = stems
+        let known: Vec<TermId> = stems
             .iter()
             .filter_map(|stem| self.stems.get(stem).copied())
             .collect();
-        Asked {
+        QueryTerms {
             unknown: stems.len() - known.len(),
             known,
         }

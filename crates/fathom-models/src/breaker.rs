@@ -20,13 +20,13 @@ pub const BREAKER_COOL_DOWN: Duration = Duration::from_secs(15);
 
 /// One server's circuit breaker.
 #[derive(Debug)]
-pub(crate) struct Breaker {
+pub(crate) struct CircuitBreaker {
     endpoint: EndpointId,
-    circuit: Mutex<Circuit>,
+    circuit: Mutex<CircuitState>,
 }
 
 #[derive(Debug)]
-enum Circuit {
+enum CircuitState {
     /// Calls pass. Holds the times of the latest consecutive failures.
     Closed(VecDeque<Instant>),
     /// Calls fail at once.
@@ -35,7 +35,7 @@ enum Circuit {
     Probing,
 }
 
-impl Circuit {
+impl CircuitState {
     fn closed() -> Self {
         Self::Closed(VecDeque::with_capacity(BREAKER_FAILURES))
     }
@@ -49,46 +49,46 @@ impl Circuit {
 
 /// Role of a call in the breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Errand {
+enum CallKind {
     Call,
     Probe,
 }
 
 /// Permit for one call. Report the outcome; a permit dropped without a report does not count.
 #[derive(Debug)]
-pub(crate) struct Admission {
-    breaker: Arc<Breaker>,
-    errand: Errand,
+pub(crate) struct BreakerPermit {
+    breaker: Arc<CircuitBreaker>,
+    errand: CallKind,
     begun: Instant,
     settled: bool,
 }
 
-impl Breaker {
+impl CircuitBreaker {
     pub(crate) fn new(endpoint: EndpointId) -> Self {
         Self {
             endpoint,
-            circuit: Mutex::new(Circuit::closed()),
+            circuit: Mutex::new(CircuitState::closed()),
         }
     }
 
     /// Admits a call, or returns the reason for refusing it.
-    pub(crate) fn admit(self: &Arc<Self>) -> Result<Admission, ModelFailure> {
+    pub(crate) fn admit(self: &Arc<Self>) -> Result<BreakerPermit, ModelFailure> {
         let mut circuit = self.lock();
         let errand = match &*circuit {
-            Circuit::Closed(_) => Errand::Call,
-            Circuit::Open { until } => {
+            CircuitState::Closed(_) => CallKind::Call,
+            CircuitState::Open { until } => {
                 let left = until.saturating_duration_since(clock::now());
                 if !left.is_zero() {
                     return Err(self.refusal(left));
                 }
                 // Before the lock is released, so that exactly one call becomes the probe.
-                *circuit = Circuit::Probing;
-                Errand::Probe
+                *circuit = CircuitState::Probing;
+                CallKind::Probe
             }
-            Circuit::Probing => return Err(self.refusal(Duration::ZERO)),
+            CircuitState::Probing => return Err(self.refusal(Duration::ZERO)),
         };
         drop(circuit);
-        Ok(Admission {
+        Ok(BreakerPermit {
             breaker: Arc::clone(self),
             errand,
             begun: clock::now(),
@@ -110,12 +110,12 @@ impl Breaker {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Circuit> {
+    fn lock(&self) -> MutexGuard<'_, CircuitState> {
         self.circuit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Admission {
+impl BreakerPermit {
     /// Reports the outcome of the call: `None` for a reply.
     pub(crate) fn settle(mut self, failed: Option<FailureKind>) {
         self.settled = true;
@@ -139,21 +139,23 @@ impl Admission {
                 | FailureKind::Malformed
                 | FailureKind::TooLarge,
             )
-            | None => *circuit = Circuit::closed(),
+            | None => *circuit = CircuitState::closed(),
         }
     }
 
     /// True if a failure was recorded after this call had started.
-    fn is_told(&self, circuit: &Circuit) -> bool {
+    fn is_told(&self, circuit: &CircuitState) -> bool {
         match circuit {
-            Circuit::Closed(failures) => failures.back().is_some_and(|last| self.begun < *last),
-            Circuit::Open { .. } | Circuit::Probing => false,
+            CircuitState::Closed(failures) => {
+                failures.back().is_some_and(|last| self.begun < *last)
+            }
+            CircuitState::Open { .. } | CircuitState::Probing => false,
         }
     }
 
-    fn note_failure(&self, circuit: &mut Circuit) {
+    fn note_failure(&self, circuit: &mut CircuitState) {
         match (&mut *circuit, self.errand) {
-            (Circuit::Closed(failures), _) => {
+            (CircuitState::Closed(failures), _) => {
                 let now = clock::now();
                 // The window slides: only the latest failures decide.
                 failures.push_back(now);
@@ -165,26 +167,26 @@ impl Admission {
                     .is_some_and(|first| now - *first <= BREAKER_WINDOW);
                 if failures.len() == BREAKER_FAILURES && recent {
                     tracing::warn!(endpoint = %self.breaker.endpoint, "circuit opened");
-                    *circuit = Circuit::opened();
+                    *circuit = CircuitState::opened();
                 }
             }
-            (Circuit::Probing, Errand::Probe) => *circuit = Circuit::opened(),
+            (CircuitState::Probing, CallKind::Probe) => *circuit = CircuitState::opened(),
             // A call from before the circuit opened: its failure is known already.
-            (Circuit::Open { .. } | Circuit::Probing, _) => {}
+            (CircuitState::Open { .. } | CircuitState::Probing, _) => {}
         }
     }
 
     /// A probe without an outcome lets the next call try.
-    fn step_back(&self, circuit: &mut Circuit) {
-        if self.errand == Errand::Probe && matches!(circuit, Circuit::Probing) {
-            *circuit = Circuit::Open {
+    fn step_back(&self, circuit: &mut CircuitState) {
+        if self.errand == CallKind::Probe && matches!(circuit, CircuitState::Probing) {
+            *circuit = CircuitState::Open {
                 until: clock::now(),
             };
         }
     }
 }
 
-impl Drop for Admission {
+impl Drop for BreakerPermit {
     fn drop(&mut self) {
         if !self.settled {
             let mut circuit = self.breaker.lock();

@@ -1,14 +1,14 @@
 use super::*;
 
-fn breaker() -> Arc<Breaker> {
-    Arc::new(Breaker::new(EndpointId::new("http://127.0.0.1:9")))
+fn breaker() -> Arc<CircuitBreaker> {
+    Arc::new(CircuitBreaker::new(EndpointId::new("http://127.0.0.1:9")))
 }
 
-fn end(breaker: &Arc<Breaker>, outcome: Option<FailureKind>) {
+fn end(breaker: &Arc<CircuitBreaker>, outcome: Option<FailureKind>) {
     breaker.admit().unwrap().settle(outcome);
 }
 
-fn open(breaker: &Arc<Breaker>) {
+fn open(breaker: &Arc<CircuitBreaker>) {
     for _ in 0..BREAKER_FAILURES {
         end(breaker, Some(FailureKind::Server));
     }

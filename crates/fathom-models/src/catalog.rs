@@ -9,54 +9,57 @@ use fathom_core::unit::Millis;
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 
-use crate::breaker::Breaker;
-use crate::client::Clients;
-use crate::endpoint::{Endpoint, EndpointId, KeyHeader};
+use crate::breaker::CircuitBreaker;
+use crate::client::HttpClients;
+use crate::endpoint::{EndpointId, KeyHeader, ModelEndpoint};
 use crate::error::ModelsError;
 use crate::exchange::HttpModel;
-use crate::guarded::Guarded;
-use crate::health::{self, Health, HealthState};
+use crate::guarded::GuardedModel;
+use crate::health::{self, HealthReport, HealthState};
 use crate::model::Model;
-use crate::prices::{self, Facts, OutputCap, Place, PriceBasis, Sampling};
-use crate::providers::{ANTHROPIC_HEADERS, Anthropic, Ollama, OpenAi, Protocol, Script, Scripted};
-use crate::secret::Secret;
-use crate::tokens::Counter;
+use crate::prices::{self, ModelFacts, OutputCap, PriceBasis, ServerLocation, TemperatureSupport};
+use crate::providers::{
+    ANTHROPIC_HEADERS, AnthropicProtocol, ModelScript, OllamaProtocol, OpenAi, ScriptedModel,
+    WireProtocol,
+};
+use crate::secret::ApiKey;
+use crate::tokens::TokenCounter;
 
-static PROCESS: LazyLock<Catalog> = LazyLock::new(Catalog::new);
+static PROCESS: LazyLock<ModelCatalog> = LazyLock::new(ModelCatalog::new);
 
-/// Connects a model of the process's own [`Catalog`]. `keys` looks up a variable, like the environment does.
-pub fn connect<S: Into<Secret>>(
+/// Connects a model of the process's own [`ModelCatalog`]. `keys` looks up a variable, like the environment does.
+pub fn connect<S: Into<ApiKey>>(
     spec: &ModelSpec,
     keys: impl Fn(&str) -> Option<S>,
 ) -> Result<Arc<dyn Model>, ModelsError> {
     PROCESS.connect(spec, keys)
 }
 
-/// Checks a model of the process's own [`Catalog`].
-pub async fn health<S: Into<Secret>>(
+/// Checks a model of the process's own [`ModelCatalog`].
+pub async fn health<S: Into<ApiKey>>(
     spec: &ModelSpec,
     keys: impl Fn(&str) -> Option<S> + Send,
-) -> Result<Health, ModelsError> {
+) -> Result<HealthReport, ModelsError> {
     PROCESS.health(spec, keys).await
 }
 
 /// State shared by the models of a process: connections, circuit breakers, and the progress of each script.
 #[derive(Debug, Default)]
-pub struct Catalog {
-    clients: Clients,
-    breakers: Mutex<BTreeMap<EndpointId, Arc<Breaker>>>,
-    scripts: Mutex<BTreeMap<PathBuf, (String, Arc<Script>)>>,
+pub struct ModelCatalog {
+    clients: HttpClients,
+    breakers: Mutex<BTreeMap<EndpointId, Arc<CircuitBreaker>>>,
+    scripts: Mutex<BTreeMap<PathBuf, (String, Arc<ModelScript>)>>,
     tokenizers: BTreeMap<String, PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Provider {
+enum ProviderKind {
     OpenAi,
     Anthropic,
     Ollama,
 }
 
-impl Provider {
+impl ProviderKind {
     const fn name(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
@@ -90,21 +93,21 @@ impl Provider {
 }
 
 /// A parsed model name.
-enum Named<'a> {
-    Http(Provider, &'a str),
+enum ModelName<'a> {
+    Http(ProviderKind, &'a str),
     Script(&'a Path),
 }
 
-impl<'a> Named<'a> {
+impl<'a> ModelName<'a> {
     fn of(spec: &'a ModelSpec) -> Result<Self, ModelsError> {
         let id = || spec.id.clone();
         let Some((provider, name)) = spec.id.split_once('/') else {
             return Err(ModelsError::NoName { id: id() });
         };
         let named = match provider {
-            "openai" => Self::Http(Provider::OpenAi, name),
-            "anthropic" => Self::Http(Provider::Anthropic, name),
-            "ollama" => Self::Http(Provider::Ollama, name),
+            "openai" => Self::Http(ProviderKind::OpenAi, name),
+            "anthropic" => Self::Http(ProviderKind::Anthropic, name),
+            "ollama" => Self::Http(ProviderKind::Ollama, name),
             "script" => Self::Script(Path::new(name)),
             "local" => return Err(ModelsError::NotBuiltIn { id: id() }),
             _ => {
@@ -121,7 +124,7 @@ impl<'a> Named<'a> {
     }
 }
 
-impl Catalog {
+impl ModelCatalog {
     /// A separate catalogue that shares nothing with others.
     pub fn new() -> Self {
         Self::default()
@@ -135,65 +138,65 @@ impl Catalog {
     }
 
     /// Connects a model. Nothing is sent yet.
-    pub fn connect<S: Into<Secret>>(
+    pub fn connect<S: Into<ApiKey>>(
         &self,
         spec: &ModelSpec,
         keys: impl Fn(&str) -> Option<S>,
     ) -> Result<Arc<dyn Model>, ModelsError> {
         let given = match self.tokenizers.get(&spec.id) {
-            Some(path) => Some(Counter::read(path)?),
+            Some(path) => Some(TokenCounter::read(path)?),
             None => None,
         };
-        match Named::of(spec)? {
-            Named::Script(path) => {
-                let counter = given.unwrap_or(Counter::Bytes);
+        match ModelName::of(spec)? {
+            ModelName::Script(path) => {
+                let counter = given.unwrap_or(TokenCounter::Bytes);
                 let script = self.script(path)?;
-                Ok(Arc::new(Scripted::new(&spec.id, script, counter)))
+                Ok(Arc::new(ScriptedModel::new(&spec.id, script, counter)))
             }
-            Named::Http(provider, name) => {
+            ModelName::Http(provider, name) => {
                 let endpoint = self.endpoint(provider, spec, keys)?;
                 let facts = facts(provider, name, &endpoint)?;
                 let model = HttpModel {
                     id: spec.id.clone(),
                     protocol: protocol(provider, name, &facts),
-                    counter: given.unwrap_or_else(|| Counter::for_facts(&facts)),
+                    counter: given.unwrap_or_else(|| TokenCounter::for_facts(&facts)),
                     facts,
                     endpoint,
                 };
                 let breaker = self.breaker(&model.endpoint.id);
-                Ok(Arc::new(Guarded { model, breaker }))
+                Ok(Arc::new(GuardedModel { model, breaker }))
             }
         }
     }
 
     /// Checks within three seconds if a model's server is up and knows the model.
-    pub async fn health<S: Into<Secret>>(
+    pub async fn health<S: Into<ApiKey>>(
         &self,
         spec: &ModelSpec,
         keys: impl Fn(&str) -> Option<S> + Send,
-    ) -> Result<Health, ModelsError> {
-        match Named::of(spec)? {
-            Named::Script(path) => {
+    ) -> Result<HealthReport, ModelsError> {
+        match ModelName::of(spec)? {
+            ModelName::Script(path) => {
                 self.script(path)?;
-                Ok(Health {
+                Ok(HealthReport {
                     state: HealthState::Up,
                     detail: format!("`{}` can be read", path.display()),
                     latency: Millis(0),
                 })
             }
-            Named::Http(provider, name) => {
+            ModelName::Http(provider, name) => {
                 let endpoint = self.endpoint(provider, spec, keys)?;
                 Ok(health::check(&endpoint, provider.listing(), name).await)
             }
         }
     }
 
-    fn endpoint<S: Into<Secret>>(
+    fn endpoint<S: Into<ApiKey>>(
         &self,
-        provider: Provider,
+        provider: ProviderKind,
         spec: &ModelSpec,
         keys: impl Fn(&str) -> Option<S>,
-    ) -> Result<Endpoint, ModelsError> {
+    ) -> Result<ModelEndpoint, ModelsError> {
         let base = base_url(provider, spec.base_url.as_deref())?;
         let id = EndpointId::of(&base);
         let key = key(provider, spec, &base, keys)?;
@@ -208,29 +211,29 @@ impl Catalog {
                 endpoint: id.to_string(),
                 cause: cause.to_string(),
             })?;
-        Ok(Endpoint {
+        Ok(ModelEndpoint {
             id,
             base,
             client,
             key,
             key_header,
             headers: match provider {
-                Provider::Anthropic => ANTHROPIC_HEADERS,
-                Provider::OpenAi | Provider::Ollama => &[],
+                ProviderKind::Anthropic => ANTHROPIC_HEADERS,
+                ProviderKind::OpenAi | ProviderKind::Ollama => &[],
             },
         })
     }
 
-    fn breaker(&self, endpoint: &EndpointId) -> Arc<Breaker> {
+    fn breaker(&self, endpoint: &EndpointId) -> Arc<CircuitBreaker> {
         let mut breakers = self.breakers.lock().unwrap_or_else(PoisonError::into_inner);
         let breaker = breakers
             .entry(endpoint.clone())
-            .or_insert_with(|| Arc::new(Breaker::new(endpoint.clone())));
+            .or_insert_with(|| Arc::new(CircuitBreaker::new(endpoint.clone())));
         Arc::clone(breaker)
     }
 
     /// The script at `path` with its progress. A script that was rewritten starts over.
-    fn script(&self, path: &Path) -> Result<Arc<Script>, ModelsError> {
+    fn script(&self, path: &Path) -> Result<Arc<ModelScript>, ModelsError> {
         let text =
             std::fs::read_to_string(path).map_err(|source| ModelsError::ScriptUnreadable {
                 path: path.to_owned(),
@@ -242,50 +245,56 @@ impl Catalog {
         {
             return Ok(Arc::clone(script));
         }
-        let script = Arc::new(Script::parse(path, &text)?);
+        let script = Arc::new(ModelScript::parse(path, &text)?);
         scripts.insert(path.to_owned(), (text, Arc::clone(&script)));
         Ok(script)
     }
 }
 
-fn facts(provider: Provider, name: &str, endpoint: &Endpoint) -> Result<Facts, ModelsError> {
-    let place = Place::of(&endpoint.base);
+fn facts(
+    provider: ProviderKind,
+    name: &str,
+    endpoint: &ModelEndpoint,
+) -> Result<ModelFacts, ModelsError> {
+    let place = ServerLocation::of(&endpoint.base);
     let mut facts = match provider {
-        Provider::Ollama => Facts::unlisted(PriceBasis::Free),
-        Provider::OpenAi | Provider::Anthropic => prices::facts(provider.name(), name, place)?,
+        ProviderKind::Ollama => ModelFacts::unlisted(PriceBasis::Free),
+        ProviderKind::OpenAi | ProviderKind::Anthropic => {
+            prices::facts(provider.name(), name, place)?
+        }
     };
     if facts.basis != PriceBasis::Listed {
         match provider {
             // OpenAI itself has dropped the old field, which compatible servers still expect.
-            Provider::OpenAi if is_public(provider, &endpoint.base) => {
+            ProviderKind::OpenAi if is_public(provider, &endpoint.base) => {
                 facts.cap = OutputCap::MaxCompletionTokens;
             }
             // A model newer than the list rejects a temperature.
-            Provider::Anthropic => facts.sampling = Sampling::TurnedAway,
-            Provider::OpenAi | Provider::Ollama => {}
+            ProviderKind::Anthropic => facts.sampling = TemperatureSupport::TurnedAway,
+            ProviderKind::OpenAi | ProviderKind::Ollama => {}
         }
     }
     Ok(facts)
 }
 
-fn protocol(provider: Provider, name: &str, facts: &Facts) -> Box<dyn Protocol> {
+fn protocol(provider: ProviderKind, name: &str, facts: &ModelFacts) -> Box<dyn WireProtocol> {
     let model = name.to_owned();
     match provider {
-        Provider::OpenAi => Box::new(OpenAi {
+        ProviderKind::OpenAi => Box::new(OpenAi {
             model,
             cap: facts.cap,
             sampling: facts.sampling,
         }),
-        Provider::Anthropic => Box::new(Anthropic {
+        ProviderKind::Anthropic => Box::new(AnthropicProtocol {
             model,
             sampling: facts.sampling,
             schema: facts.schema,
         }),
-        Provider::Ollama => Box::new(Ollama { model }),
+        ProviderKind::Ollama => Box::new(OllamaProtocol { model }),
     }
 }
 
-fn base_url(provider: Provider, given: Option<&str>) -> Result<Url, ModelsError> {
+fn base_url(provider: ProviderKind, given: Option<&str>) -> Result<Url, ModelsError> {
     let text = given.unwrap_or(provider.public_url()).trim();
     let wrong = |cause: String| ModelsError::BaseUrl {
         url: without_user(text),
@@ -295,7 +304,7 @@ fn base_url(provider: Provider, given: Option<&str>) -> Result<Url, ModelsError>
     if !matches!(url.scheme(), "http" | "https") {
         return Err(wrong("expected http:// or https://".to_owned()));
     }
-    if provider == Provider::Anthropic && !url.path().trim_end_matches('/').ends_with("/v1") {
+    if provider == ProviderKind::Anthropic && !url.path().trim_end_matches('/').ends_with("/v1") {
         // Both forms are in use: with the version and without.
         let versioned = format!("{}/v1", url.path().trim_end_matches('/'));
         url.set_path(&versioned);
@@ -313,22 +322,22 @@ fn without_user(url: &str) -> String {
     }
 }
 
-fn is_public(provider: Provider, base: &Url) -> bool {
+fn is_public(provider: ProviderKind, base: &Url) -> bool {
     Url::parse(provider.public_url()).is_ok_and(|public| public.host_str() == base.host_str())
 }
 
 /// The key, if there is one. It may be missing unless the server is public or the user named the variable.
-fn key<S: Into<Secret>>(
-    provider: Provider,
+fn key<S: Into<ApiKey>>(
+    provider: ProviderKind,
     spec: &ModelSpec,
     base: &Url,
     keys: impl Fn(&str) -> Option<S>,
-) -> Result<Option<Secret>, ModelsError> {
+) -> Result<Option<ApiKey>, ModelsError> {
     let named = spec.api_key_env.as_deref();
     let Some(variable) = named.or(provider.key_variable()) else {
         return Ok(None);
     };
-    let found: Option<Secret> = keys(variable).map(Into::into);
+    let found: Option<ApiKey> = keys(variable).map(Into::into);
     match found.filter(|key| !key.is_empty()) {
         Some(key) => Ok(Some(key)),
         None if named.is_some() || is_public(provider, base) => Err(ModelsError::MissingKey {
@@ -340,13 +349,13 @@ fn key<S: Into<Secret>>(
 }
 
 fn key_header(
-    provider: Provider,
+    provider: ProviderKind,
     spec: &ModelSpec,
-    key: &Secret,
+    key: &ApiKey,
 ) -> Result<KeyHeader, ModelsError> {
     let usual = match provider {
-        Provider::Anthropic => "x-api-key",
-        Provider::OpenAi | Provider::Ollama => AUTHORIZATION.as_str(),
+        ProviderKind::Anthropic => "x-api-key",
+        ProviderKind::OpenAi | ProviderKind::Ollama => AUTHORIZATION.as_str(),
     };
     let name = spec.api_key_header.as_deref().unwrap_or(usual);
     let unusable = || ModelsError::UnusableKey {

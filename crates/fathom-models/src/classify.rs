@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use fathom_core::failure::{Billing, FailureKind, ModelFailure};
+use fathom_core::failure::{CallBilling, FailureKind, ModelFailure};
 use fathom_core::unit::Millis;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde_json::Value;
@@ -29,13 +29,13 @@ const TOO_LONG: [&str; 9] = [
 
 /// An error reported by the provider.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct ProviderMessage {
     pub(crate) message: String,
     pub(crate) class: Option<String>,
     pub(crate) status: Option<u16>,
 }
 
-impl Said {
+impl ProviderMessage {
     /// Parses `{"error": {"message", "type", "code"}}` and its variants.
     pub(crate) fn read(body: &Value) -> Option<Self> {
         let error = body.get("error").filter(|error| !error.is_null());
@@ -92,7 +92,7 @@ impl Said {
     }
 }
 
-fn kind_of_status(status: u16, said: &Said) -> FailureKind {
+fn kind_of_status(status: u16, said: &ProviderMessage) -> FailureKind {
     match status {
         429 => FailureKind::RateLimited,
         // 408 and 409 are the server's doing too: it gave up waiting, or was busy with a conflicting request.
@@ -105,12 +105,16 @@ fn kind_of_status(status: u16, said: &Said) -> FailureKind {
 }
 
 /// The failure for an unsuccessful status.
-pub(crate) fn status(code: u16, said: &Said, retry_after: Option<Millis>) -> ModelFailure {
+pub(crate) fn status(
+    code: u16,
+    said: &ProviderMessage,
+    retry_after: Option<Millis>,
+) -> ModelFailure {
     let kind = kind_of_status(code, said);
     let billing = match kind {
         // The server accepted the request and may have worked on it.
-        FailureKind::Server => Billing::Perhaps,
-        _ => Billing::Nothing,
+        FailureKind::Server => CallBilling::Perhaps,
+        _ => CallBilling::Nothing,
     };
     let message = said.message.trim();
     let detail = if message.is_empty() {
@@ -126,7 +130,7 @@ pub(crate) fn status(code: u16, said: &Said, retry_after: Option<Millis>) -> Mod
 }
 
 /// The failure for an error in the middle of a reply: part of it may be billed.
-pub(crate) fn said(said: &Said) -> ModelFailure {
+pub(crate) fn said(said: &ProviderMessage) -> ModelFailure {
     ModelFailure::sent(said.kind(), said.message.clone())
 }
 

@@ -50,22 +50,22 @@ fn x08_a_retry_after_that_makes_no_sense_asks_for_nothing() {
 fn x05_statuses_have_their_kind_and_their_bill() {
     use FailureKind::{Auth, RateLimited, Rejected, Server, TooLarge};
     let cases = [
-        (429, RateLimited, Billing::Nothing),
-        (408, Server, Billing::Perhaps),
-        (409, Server, Billing::Perhaps),
-        (500, Server, Billing::Perhaps),
-        (503, Server, Billing::Perhaps),
-        (529, Server, Billing::Perhaps),
-        (401, Auth, Billing::Nothing),
-        (403, Auth, Billing::Nothing),
-        (400, Rejected, Billing::Nothing),
-        (404, Rejected, Billing::Nothing),
-        (422, Rejected, Billing::Nothing),
-        (418, Rejected, Billing::Nothing),
-        (413, TooLarge, Billing::Nothing),
+        (429, RateLimited, CallBilling::Nothing),
+        (408, Server, CallBilling::Perhaps),
+        (409, Server, CallBilling::Perhaps),
+        (500, Server, CallBilling::Perhaps),
+        (503, Server, CallBilling::Perhaps),
+        (529, Server, CallBilling::Perhaps),
+        (401, Auth, CallBilling::Nothing),
+        (403, Auth, CallBilling::Nothing),
+        (400, Rejected, CallBilling::Nothing),
+        (404, Rejected, CallBilling::Nothing),
+        (422, Rejected, CallBilling::Nothing),
+        (418, Rejected, CallBilling::Nothing),
+        (413, TooLarge, CallBilling::Nothing),
     ];
     for (code, kind, billing) in cases {
-        let failure = status(code, &Said::default(), Some(Millis(7)));
+        let failure = status(code, &ProviderMessage::default(), Some(Millis(7)));
         assert_eq!((failure.kind, failure.billing), (kind, billing), "{code}");
         assert_eq!(failure.retry_after, Some(Millis(7)));
     }
@@ -81,7 +81,7 @@ fn x05_a_context_that_is_too_long_is_told_apart() {
         json!({"error": "input length exceeds the context length"}),
         json!({"object": "error", "message": "maximum context length is 4096"}),
     ] {
-        let said = Said::read(&body).unwrap();
+        let said = ProviderMessage::read(&body).unwrap();
         assert_eq!(
             status(400, &said, None).kind,
             FailureKind::TooLarge,
@@ -116,10 +116,10 @@ fn x05_errors_inside_a_reply_are_told_apart() {
     ];
     for (error, kind) in cases {
         let body = json!({ "error": error });
-        let failure = super::said(&Said::read(&body).unwrap());
+        let failure = super::said(&ProviderMessage::read(&body).unwrap());
         assert_eq!(
             (failure.kind, failure.billing),
-            (kind, Billing::Perhaps),
+            (kind, CallBilling::Perhaps),
             "{body}"
         );
     }

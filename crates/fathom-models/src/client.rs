@@ -19,12 +19,12 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 
 /// The clients, created on first use.
 #[derive(Debug, Default)]
-pub(crate) struct Clients {
+pub(crate) struct HttpClients {
     plain: OnceLock<Client>,
     tls: OnceLock<Client>,
 }
 
-impl Clients {
+impl HttpClients {
     /// The client for addresses of this scheme.
     pub(crate) fn get(&self, scheme: &str) -> Result<Client, reqwest::Error> {
         let (cell, builder) = if scheme == "http" {

@@ -9,7 +9,7 @@ use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder, Url};
 
 use crate::classify::{DETAIL_CHARS_MAX, clean};
-use crate::secret::Secret;
+use crate::secret::ApiKey;
 
 /// Identifies a server for limits, pauses and circuit breakers: the models on a server share it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,16 +57,16 @@ pub(crate) struct KeyHeader {
 
 /// A server that can be called.
 #[derive(Clone)]
-pub(crate) struct Endpoint {
+pub(crate) struct ModelEndpoint {
     pub(crate) id: EndpointId,
     pub(crate) base: Url,
     pub(crate) client: Client,
-    pub(crate) key: Option<Secret>,
+    pub(crate) key: Option<ApiKey>,
     pub(crate) key_header: Option<KeyHeader>,
     pub(crate) headers: &'static [(&'static str, &'static str)],
 }
 
-impl fmt::Debug for Endpoint {
+impl fmt::Debug for ModelEndpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")
             .field("id", &self.id)
@@ -75,7 +75,7 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-impl Endpoint {
+impl ModelEndpoint {
     /// The address of `path` relative to the base.
     pub(crate) fn url(&self, path: &str) -> Url {
         let mut url = self.base.clone();

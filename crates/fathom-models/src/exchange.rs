@@ -4,22 +4,22 @@ use std::fmt;
 use std::time::Duration;
 
 use fathom_core::failure::{FailureKind, ModelFailure};
-use fathom_core::model::{Delivery, Measured, Reply, Request};
+use fathom_core::model::{ModelReply, ModelRequest, ReplyMode, RequestEstimate};
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, LOCATION};
 use tokio::time::Instant;
 
-use crate::classify::{self, Said};
+use crate::classify::{self, ProviderMessage};
 use crate::clock;
-use crate::endpoint::{Endpoint, EndpointId};
-use crate::framing::{Frames, Framing, Uncut};
-use crate::heard::Heard;
-use crate::model::{CallFuture, Deltas, Model};
-use crate::prices::Facts;
-use crate::providers::{Fault, Protocol};
-use crate::tokens::{self, Counter};
+use crate::endpoint::{EndpointId, ModelEndpoint};
+use crate::framing::{FrameError, FrameKind, FrameReader};
+use crate::heard::ReplyBuilder;
+use crate::model::{CallFuture, Model, TokenSink};
+use crate::prices::ModelFacts;
+use crate::providers::{ReplyError, WireProtocol};
+use crate::tokens::{self, TokenCounter};
 
 /// Maximum size of a reply.
 pub const REPLY_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -34,10 +34,10 @@ const CLOSING_GRACE: Duration = Duration::from_millis(20);
 /// A model behind an HTTP server.
 pub(crate) struct HttpModel {
     pub(crate) id: String,
-    pub(crate) endpoint: Endpoint,
-    pub(crate) protocol: Box<dyn Protocol>,
-    pub(crate) counter: Counter,
-    pub(crate) facts: Facts,
+    pub(crate) endpoint: ModelEndpoint,
+    pub(crate) protocol: Box<dyn WireProtocol>,
+    pub(crate) counter: TokenCounter,
+    pub(crate) facts: ModelFacts,
 }
 
 impl fmt::Debug for HttpModel {
@@ -58,11 +58,11 @@ impl Model for HttpModel {
         &self.endpoint.id
     }
 
-    fn facts(&self) -> &Facts {
+    fn facts(&self) -> &ModelFacts {
         &self.facts
     }
 
-    fn measure(&self, request: &Request) -> Result<Measured, ModelFailure> {
+    fn measure(&self, request: &ModelRequest) -> Result<RequestEstimate, ModelFailure> {
         self.counter
             .measure(request, &self.facts, self.protocol.schema_tokens())
     }
@@ -71,7 +71,11 @@ impl Model for HttpModel {
         self.counter.count(text).0
     }
 
-    fn call<'a>(&'a self, request: &'a Request, deltas: &'a mut Deltas<'_>) -> CallFuture<'a> {
+    fn call<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+        deltas: &'a mut TokenSink<'_>,
+    ) -> CallFuture<'a> {
         Box::pin(async move {
             let started = clock::now();
             let result = self.attempt(request, deltas, started).await;
@@ -87,13 +91,13 @@ impl Model for HttpModel {
 impl HttpModel {
     async fn attempt(
         &self,
-        request: &Request,
-        deltas: &mut Deltas<'_>,
+        request: &ModelRequest,
+        deltas: &mut TokenSink<'_>,
         started: Instant,
-    ) -> Result<Reply, ModelFailure> {
+    ) -> Result<ModelReply, ModelFailure> {
         tokens::check(request)?;
         let body = self.protocol.body(request)?;
-        let mut heard = Heard::of(request);
+        let mut heard = ReplyBuilder::of(request);
         let exchange = self.exchange(request.delivery, body, &mut heard, deltas);
         let outcome = match tokio::time::timeout(request.timeout.into(), exchange).await {
             Ok(outcome) => outcome,
@@ -110,10 +114,10 @@ impl HttpModel {
 
     async fn exchange(
         &self,
-        delivery: Delivery,
+        delivery: ReplyMode,
         body: Vec<u8>,
-        heard: &mut Heard,
-        deltas: &mut Deltas<'_>,
+        heard: &mut ReplyBuilder,
+        deltas: &mut TokenSink<'_>,
     ) -> Result<(), ModelFailure> {
         let request = self.endpoint.post(self.protocol.path(), body);
         let response = request.send().await.map_err(|error| self.lost(error))?;
@@ -123,10 +127,10 @@ impl HttpModel {
         let content_type = content_type(&response);
         let framing = self.protocol.framing();
         let streamed = match (delivery, framing) {
-            (Delivery::Whole, _) => false,
-            (Delivery::Streamed, Framing::Lines) => true,
+            (ReplyMode::Whole, _) => false,
+            (ReplyMode::Streamed, FrameKind::Lines) => true,
             // A server that cannot stream sends the reply in one piece, which is fine.
-            (Delivery::Streamed, Framing::Events) => !content_type.contains("json"),
+            (ReplyMode::Streamed, FrameKind::Events) => !content_type.contains("json"),
         };
         if content_type.contains("html") {
             // A page of a proxy or a wrong address, and no model's answer.
@@ -144,7 +148,7 @@ impl HttpModel {
         self.protocol
             .whole(&body, heard)
             .map_err(|fault| self.blame(fault, &content_type, &body))?;
-        if delivery == Delivery::Streamed && !heard.text.is_empty() {
+        if delivery == ReplyMode::Streamed && !heard.text.is_empty() {
             deltas(&heard.text);
         }
         Ok(())
@@ -155,10 +159,10 @@ impl HttpModel {
         &self,
         mut response: Response,
         content_type: &str,
-        heard: &mut Heard,
-        deltas: &mut Deltas<'_>,
+        heard: &mut ReplyBuilder,
+        deltas: &mut TokenSink<'_>,
     ) -> Result<(), ModelFailure> {
-        let mut frames = Frames::new(self.protocol.framing());
+        let mut frames = FrameReader::new(self.protocol.framing());
         let mut beginning = Vec::new();
         let mut understood = false;
         let mut bytes = 0;
@@ -200,7 +204,7 @@ impl HttpModel {
             let detail = "the stream ended before the reply was complete";
             Err(ModelFailure::sent(FailureKind::Connection, detail))
         } else {
-            let fault = Fault::Unexpected("expected a stream");
+            let fault = ReplyError::Unexpected("expected a stream");
             Err(self.blame(fault, content_type, &beginning))
         }
     }
@@ -209,8 +213,8 @@ impl HttpModel {
         &self,
         frame: &str,
         content_type: &str,
-        heard: &mut Heard,
-        deltas: &mut Deltas<'_>,
+        heard: &mut ReplyBuilder,
+        deltas: &mut TokenSink<'_>,
     ) -> Result<(), ModelFailure> {
         let before = heard.text.len();
         self.protocol
@@ -259,10 +263,10 @@ impl HttpModel {
         let moved = response.headers().get(LOCATION).cloned();
         let body = self.text(response, ERROR_BYTES_MAX).await;
         let mut said = match serde_json::from_str(&body) {
-            Ok(json) => Said::read(&json).unwrap_or_default(),
-            Err(_) => Said {
+            Ok(json) => ProviderMessage::read(&json).unwrap_or_default(),
+            Err(_) => ProviderMessage {
                 message: body,
-                ..Said::default()
+                ..ProviderMessage::default()
             },
         };
         if let (300..=399, Some(to)) = (code, moved) {
@@ -276,10 +280,10 @@ impl HttpModel {
         classify::transport(error, self.endpoint.id.as_str())
     }
 
-    fn blame(&self, fault: Fault, content_type: &str, body: &[u8]) -> ModelFailure {
+    fn blame(&self, fault: ReplyError, content_type: &str, body: &[u8]) -> ModelFailure {
         match fault {
-            Fault::Said(said) => classify::said(&said),
-            Fault::Unexpected(why) => {
+            ReplyError::Said(said) => classify::said(&said),
+            ReplyError::Unexpected(why) => {
                 let body = self.endpoint.redact(&String::from_utf8_lossy(body));
                 classify::malformed(content_type, &body, why)
             }
@@ -287,10 +291,10 @@ impl HttpModel {
     }
 }
 
-fn not_cut(uncut: Uncut, content_type: &str) -> ModelFailure {
+fn not_cut(uncut: FrameError, content_type: &str) -> ModelFailure {
     match uncut {
-        Uncut::TooLarge => too_large(),
-        Uncut::NotText => classify::malformed(content_type, "", "the stream is no text"),
+        FrameError::TooLarge => too_large(),
+        FrameError::NotText => classify::malformed(content_type, "", "the stream is no text"),
     }
 }
 

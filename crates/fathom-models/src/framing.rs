@@ -5,7 +5,7 @@ pub(crate) const FRAME_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// Framing of a wire format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Framing {
+pub(crate) enum FrameKind {
     /// Server-sent events: `data:` lines up to an empty line.
     Events,
     /// One JSON value per line.
@@ -14,7 +14,7 @@ pub(crate) enum Framing {
 
 /// Reasons why a body cannot be split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Uncut {
+pub(crate) enum FrameError {
     /// A frame is larger than the limit.
     TooLarge,
     /// A line is not UTF-8.
@@ -23,15 +23,15 @@ pub(crate) enum Uncut {
 
 /// A body while it is read.
 #[derive(Debug)]
-pub(crate) struct Frames {
-    framing: Framing,
+pub(crate) struct FrameReader {
+    framing: FrameKind,
     line: Vec<u8>,
     data: String,
     begun: bool,
 }
 
-impl Frames {
-    pub(crate) fn new(framing: Framing) -> Self {
+impl FrameReader {
+    pub(crate) fn new(framing: FrameKind) -> Self {
         Self {
             framing,
             line: Vec::new(),
@@ -41,7 +41,7 @@ impl Frames {
     }
 
     /// The frames completed by `bytes`.
-    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Vec<String>, Uncut> {
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Vec<String>, FrameError> {
         let mut frames = Vec::new();
         let mut rest = bytes;
         while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
@@ -51,7 +51,7 @@ impl Frames {
         }
         self.line.extend_from_slice(rest);
         if self.line.len() + self.data.len() > FRAME_BYTES_MAX {
-            return Err(Uncut::TooLarge);
+            return Err(FrameError::TooLarge);
         }
         Ok(frames)
     }
@@ -60,16 +60,16 @@ impl Frames {
     pub(crate) fn finish(mut self) -> Option<String> {
         let mut frames = Vec::new();
         self.end_line(&mut frames).ok()?;
-        if self.framing == Framing::Events {
+        if self.framing == FrameKind::Events {
             self.dispatch(&mut frames);
         }
         frames.pop()
     }
 
-    fn end_line(&mut self, frames: &mut Vec<String>) -> Result<(), Uncut> {
+    fn end_line(&mut self, frames: &mut Vec<String>) -> Result<(), FrameError> {
         let bytes = std::mem::take(&mut self.line);
         // Only whole lines are decoded: a chunk may end within a character.
-        let mut line = std::str::from_utf8(&bytes).map_err(|_| Uncut::NotText)?;
+        let mut line = std::str::from_utf8(&bytes).map_err(|_| FrameError::NotText)?;
         if !self.begun {
             // Some servers start with a byte order mark.
             self.begun = true;
@@ -77,11 +77,11 @@ impl Frames {
         }
         let line = line.strip_suffix('\r').unwrap_or(line);
         match self.framing {
-            Framing::Lines if line.trim().is_empty() => {}
-            Framing::Lines => frames.push(line.to_owned()),
-            Framing::Events if line.is_empty() => self.dispatch(frames),
+            FrameKind::Lines if line.trim().is_empty() => {}
+            FrameKind::Lines => frames.push(line.to_owned()),
+            FrameKind::Events if line.is_empty() => self.dispatch(frames),
             // Event names and ids add nothing to the data; comments keep the connection alive.
-            Framing::Events => {
+            FrameKind::Events => {
                 if let Some(data) = line.strip_prefix("data:") {
                     if !self.data.is_empty() {
                         self.data.push('\n');

@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn cut(framing: Framing, pieces: &[&[u8]]) -> Vec<String> {
-    let mut frames = Frames::new(framing);
+fn cut(framing: FrameKind, pieces: &[&[u8]]) -> Vec<String> {
+    let mut frames = FrameReader::new(framing);
     let mut all: Vec<String> = pieces
         .iter()
         .flat_map(|piece| frames.push(piece).unwrap())
@@ -16,26 +16,26 @@ fn cut(framing: Framing, pieces: &[&[u8]]) -> Vec<String> {
 fn x05_events_are_read_as_the_standard_says() {
     let body = "\u{feff}: comment\nevent: x\ndata: one\n\ndata:two\ndata: lines\n\nid: 7\nretry: 10\n\nunknown\ndata: \r\ndata: last\r\n\r\n";
     assert_eq!(
-        cut(Framing::Events, &[body.as_bytes()]),
+        cut(FrameKind::Events, &[body.as_bytes()]),
         ["one", "two\nlines", "last"]
     );
 }
 
 #[test]
 fn x05_a_last_event_without_its_empty_line_is_kept() {
-    assert_eq!(cut(Framing::Events, &[b"data: a\n\ndata: b"]), ["a", "b"]);
-    assert_eq!(cut(Framing::Lines, &[b"{1}\n\n{2}"]), ["{1}", "{2}"]);
+    assert_eq!(cut(FrameKind::Events, &[b"data: a\n\ndata: b"]), ["a", "b"]);
+    assert_eq!(cut(FrameKind::Lines, &[b"{1}\n\n{2}"]), ["{1}", "{2}"]);
 }
 
 #[test]
 fn x08_a_frame_without_end_is_refused() {
-    let mut frames = Frames::new(Framing::Events);
+    let mut frames = FrameReader::new(FrameKind::Events);
     let endless = vec![b'x'; FRAME_BYTES_MAX / 2];
     assert_eq!(frames.push(&endless), Ok(Vec::new()));
     assert_eq!(frames.push(&endless), Ok(Vec::new()));
     assert_eq!(frames.push(b"x"), Err(Uncut::TooLarge));
     assert_eq!(
-        Frames::new(Framing::Lines).push(b"\xff\xfe\n"),
+        FrameReader::new(FrameKind::Lines).push(b"\xff\xfe\n"),
         Err(Uncut::NotText)
     );
 }
@@ -48,7 +48,7 @@ proptest! {
     ) {
         let bytes = body.as_bytes();
         let (left, right) = bytes.split_at(at.index(bytes.len() + 1));
-        for framing in [Framing::Events, Framing::Lines] {
+        for framing in [FrameKind::Events, FrameKind::Lines] {
             prop_assert_eq!(cut(framing, &[left, right]), cut(framing, &[bytes]));
         }
     }

@@ -3,22 +3,22 @@
 use std::sync::Arc;
 
 use fathom_core::failure::ModelFailure;
-use fathom_core::model::{Measured, Request};
+use fathom_core::model::{ModelRequest, RequestEstimate};
 
-use crate::breaker::Breaker;
+use crate::breaker::CircuitBreaker;
 use crate::endpoint::EndpointId;
 use crate::exchange::HttpModel;
-use crate::model::{CallFuture, Deltas, Model};
-use crate::prices::Facts;
+use crate::model::{CallFuture, Model, TokenSink};
+use crate::prices::ModelFacts;
 
 /// Calls only while the circuit is closed, and reports the outcome to the breaker.
 #[derive(Debug)]
-pub(crate) struct Guarded {
+pub(crate) struct GuardedModel {
     pub(crate) model: HttpModel,
-    pub(crate) breaker: Arc<Breaker>,
+    pub(crate) breaker: Arc<CircuitBreaker>,
 }
 
-impl Model for Guarded {
+impl Model for GuardedModel {
     fn id(&self) -> &str {
         self.model.id()
     }
@@ -27,11 +27,11 @@ impl Model for Guarded {
         self.model.endpoint()
     }
 
-    fn facts(&self) -> &Facts {
+    fn facts(&self) -> &ModelFacts {
         self.model.facts()
     }
 
-    fn measure(&self, request: &Request) -> Result<Measured, ModelFailure> {
+    fn measure(&self, request: &ModelRequest) -> Result<RequestEstimate, ModelFailure> {
         self.model.measure(request)
     }
 
@@ -39,7 +39,11 @@ impl Model for Guarded {
         self.model.count(text)
     }
 
-    fn call<'a>(&'a self, request: &'a Request, deltas: &'a mut Deltas<'_>) -> CallFuture<'a> {
+    fn call<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+        deltas: &'a mut TokenSink<'_>,
+    ) -> CallFuture<'a> {
         Box::pin(async move {
             let admission = self.breaker.admit()?;
             let outcome = self.model.call(request, deltas).await;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::classify::{self, DETAIL_CHARS_MAX, clean};
 use crate::clock;
-use crate::endpoint::Endpoint;
+use crate::endpoint::ModelEndpoint;
 
 /// Time limit of a check.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(3);
@@ -29,7 +29,7 @@ pub enum HealthState {
 
 /// Result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Health {
+pub struct HealthReport {
     pub state: HealthState,
     /// Description of the state.
     pub detail: String,
@@ -38,21 +38,21 @@ pub struct Health {
 }
 
 /// Requests the server's models, once.
-pub(crate) async fn check(endpoint: &Endpoint, path: &str, model: &str) -> Health {
+pub(crate) async fn check(endpoint: &ModelEndpoint, path: &str, model: &str) -> HealthReport {
     let started = clock::now();
     let asked = tokio::time::timeout(CHECK_TIMEOUT, ask(endpoint, path, model)).await;
     let (state, detail) = asked.unwrap_or_else(|_| {
         let detail = format!("{} gave no answer within {CHECK_TIMEOUT:?}", endpoint.id);
         (HealthState::Down, detail)
     });
-    Health {
+    HealthReport {
         state,
         detail: clean(&endpoint.redact(&detail), DETAIL_CHARS_MAX),
         latency: classify::millis(clock::now() - started),
     }
 }
 
-async fn ask(endpoint: &Endpoint, path: &str, model: &str) -> (HealthState, String) {
+async fn ask(endpoint: &ModelEndpoint, path: &str, model: &str) -> (HealthState, String) {
     let id = &endpoint.id;
     let mut response = match endpoint.get(path).send().await {
         Ok(response) => response,

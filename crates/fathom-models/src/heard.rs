@@ -1,21 +1,23 @@
 //! The reply so far, whole or streamed, in any wire format.
 
-use fathom_core::failure::{Billing, FailureKind, ModelFailure};
-use fathom_core::model::{Ending, Exactness, Reply, Request, Usage, UsageSource};
+use fathom_core::failure::{CallBilling, FailureKind, ModelFailure};
+use fathom_core::model::{
+    CountPrecision, FinishReason, ModelReply, ModelRequest, TokenUsage, UsageSource,
+};
 use fathom_core::text::Text;
 use fathom_core::tool::ToolCall;
 use fathom_core::unit::Millis;
 
 use crate::model::Model;
-use crate::providers::Fault;
-use crate::tokens::Counter;
+use crate::providers::ReplyError;
+use crate::tokens::TokenCounter;
 
 /// Maximum number of tool calls in one reply.
 const CALLS_MAX: usize = 64;
 
 /// Reasons for the end of a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum ProviderStop {
     /// Finished.
     Complete,
     /// The output cap or the window was reached.
@@ -26,7 +28,7 @@ pub(crate) enum Stop {
 
 /// A tool call so far.
 #[derive(Debug)]
-struct Called {
+struct PartialToolCall {
     /// Number in the wire format.
     index: u64,
     name: String,
@@ -35,21 +37,21 @@ struct Called {
 
 /// A reply so far.
 #[derive(Debug, Default)]
-pub(crate) struct Heard {
+pub(crate) struct ReplyBuilder {
     pub(crate) text: String,
     /// True if tools were offered. Without an offer, nothing in the reply is a tool call.
     pub(crate) offered: bool,
-    calls: Vec<Called>,
-    pub(crate) stop: Option<Stop>,
+    calls: Vec<PartialToolCall>,
+    pub(crate) stop: Option<ProviderStop>,
     pub(crate) input_tokens: Option<u64>,
     pub(crate) output_tokens: Option<u64>,
     /// The wire format's own end marker was seen.
     pub(crate) ended: bool,
 }
 
-impl Heard {
+impl ReplyBuilder {
     /// An empty reply to `request`.
-    pub(crate) fn of(request: &Request) -> Self {
+    pub(crate) fn of(request: &ModelRequest) -> Self {
         Self {
             offered: !request.tools.is_empty(),
             ..Self::default()
@@ -63,7 +65,7 @@ impl Heard {
         index: Option<u64>,
         name: &str,
         arguments: &str,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ReplyError> {
         if !self.offered {
             return Ok(());
         }
@@ -80,10 +82,10 @@ impl Heard {
             return Ok(());
         }
         if self.calls.len() == CALLS_MAX {
-            return Err(Fault::Unexpected("expected fewer calls of tools"));
+            return Err(ReplyError::Unexpected("expected fewer calls of tools"));
         }
         let highest = self.calls.iter().map(|call| call.index).max();
-        self.calls.push(Called {
+        self.calls.push(PartialToolCall {
             index: index.unwrap_or_else(|| highest.map_or(0, |index| index.saturating_add(1))),
             name: name.to_owned(),
             arguments: arguments.to_owned(),
@@ -103,8 +105,8 @@ impl Heard {
         self.ended || self.stop.is_some()
     }
 
-    fn reported(&self) -> Option<Usage> {
-        Some(Usage {
+    fn reported(&self) -> Option<TokenUsage> {
+        Some(TokenUsage {
             input_tokens: self.input_tokens?,
             output_tokens: self.output_tokens?,
             source: UsageSource::Reported,
@@ -115,10 +117,10 @@ impl Heard {
     pub(crate) fn settle(
         self,
         model: &dyn Model,
-        request: &Request,
-        counter: &Counter,
+        request: &ModelRequest,
+        counter: &TokenCounter,
         latency: Millis,
-    ) -> Result<Reply, ModelFailure> {
+    ) -> Result<ModelReply, ModelFailure> {
         let reported = self.reported();
         // Measured even if the reply failed: the input was processed.
         let input_tokens = match self.input_tokens {
@@ -126,7 +128,7 @@ impl Heard {
             None => model.measure(request)?.input_tokens,
         };
         let fail = |kind, detail: &str, partial: String| {
-            let billing = reported.map_or(Billing::Perhaps, Billing::Reported);
+            let billing = reported.map_or(CallBilling::Perhaps, CallBilling::Reported);
             Err(ModelFailure {
                 billing,
                 partial: Text::from(partial),
@@ -134,20 +136,20 @@ impl Heard {
             })
         };
         let ending = match self.stop {
-            Some(Stop::Declined(words)) => {
+            Some(ProviderStop::Declined(words)) => {
                 return fail(FailureKind::Refused, &words, self.text);
             }
-            Some(Stop::Length) => Ending::Truncated,
-            Some(Stop::Complete) | None => Ending::Complete,
+            Some(ProviderStop::Length) => FinishReason::Truncated,
+            Some(ProviderStop::Complete) | None => FinishReason::Complete,
         };
         if self.text.trim().is_empty() && self.calls.is_empty() {
             let detail = match ending {
-                Ending::Truncated => "the output cap was used up before any text",
-                Ending::Complete => "the reply has no text",
+                FinishReason::Truncated => "the output cap was used up before any text",
+                FinishReason::Complete => "the reply has no text",
             };
             return fail(FailureKind::Empty, detail, String::new());
         }
-        let usage = reported.unwrap_or_else(|| Usage {
+        let usage = reported.unwrap_or_else(|| TokenUsage {
             input_tokens,
             output_tokens: self.output_tokens.unwrap_or_else(|| {
                 let cap = u64::from(request.output_tokens_max);
@@ -156,14 +158,14 @@ impl Heard {
                     said + &call.name + &call.arguments
                 });
                 match counter.count(&said) {
-                    (tokens, Exactness::Exact) => tokens,
+                    (tokens, CountPrecision::Exact) => tokens,
                     // The provider respected its cap, so the cap is a bound too.
-                    (bound, Exactness::UpperBound) => bound.min(cap),
+                    (bound, CountPrecision::UpperBound) => bound.min(cap),
                 }
             }),
             source: UsageSource::Counted,
         });
-        Ok(Reply {
+        Ok(ModelReply {
             text: Text::from(self.text),
             tool_calls: self.calls.into_iter().map(ToolCall::from).collect(),
             ending,
@@ -176,8 +178,8 @@ impl Heard {
     }
 }
 
-impl From<Called> for ToolCall {
-    fn from(call: Called) -> Self {
+impl From<PartialToolCall> for ToolCall {
+    fn from(call: PartialToolCall) -> Self {
         // A tool without parameters is often called with empty arguments.
         let is_bare = call.arguments.trim().is_empty();
         Self {

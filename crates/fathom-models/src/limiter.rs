@@ -19,21 +19,21 @@ pub const IN_FLIGHT_DEFAULT: usize = 128;
 /// Calls start in the order in which they were requested. After a provider asked for a delay, no call to it
 /// starts before that time; calls to other servers overtake the waiting ones.
 #[derive(Debug)]
-pub struct Limiter {
-    state: Mutex<State>,
+pub struct CallLimiter {
+    state: Mutex<LimiterState>,
     paused: Notify,
 }
 
 #[derive(Debug)]
-struct State {
+struct LimiterState {
     free: usize,
     next_ticket: u64,
-    waiting: VecDeque<Waiter>,
+    waiting: VecDeque<LimiterWaiter>,
     pauses: BTreeMap<EndpointId, Instant>,
 }
 
 #[derive(Debug)]
-struct Waiter {
+struct LimiterWaiter {
     ticket: u64,
     endpoint: EndpointId,
     turn: oneshot::Sender<()>,
@@ -42,21 +42,21 @@ struct Waiter {
 /// Permission for one call, returned when dropped.
 #[derive(Debug)]
 #[must_use = "the call is only counted while the permit is held"]
-pub struct Permit<'a> {
-    limiter: &'a Limiter,
+pub struct CallPermit<'a> {
+    limiter: &'a CallLimiter,
 }
 
-impl Default for Limiter {
+impl Default for CallLimiter {
     fn default() -> Self {
         Self::new(IN_FLIGHT_DEFAULT)
     }
 }
 
-impl Limiter {
+impl CallLimiter {
     /// A limit of `in_flight_max` calls, at least one.
     pub fn new(in_flight_max: usize) -> Self {
         Self {
-            state: Mutex::new(State {
+            state: Mutex::new(LimiterState {
                 free: in_flight_max.max(1),
                 next_ticket: 0,
                 waiting: VecDeque::new(),
@@ -67,7 +67,7 @@ impl Limiter {
     }
 
     /// Waits for a place for a call to `endpoint`. Dropping the future gives up the place in the queue.
-    pub async fn acquire(&self, endpoint: &EndpointId) -> Permit<'_> {
+    pub async fn acquire(&self, endpoint: &EndpointId) -> CallPermit<'_> {
         let (mut place, mut turn) = self.queue(endpoint);
         loop {
             let paused = self.paused.notified();
@@ -84,7 +84,7 @@ impl Limiter {
             }
         }
         place.taken = true;
-        Permit { limiter: self }
+        CallPermit { limiter: self }
     }
 
     /// Starts no call to `endpoint` for `span`, at most [`RETRY_AFTER_MAX`].
@@ -99,18 +99,18 @@ impl Limiter {
         self.paused.notify_waiters();
     }
 
-    fn queue(&self, endpoint: &EndpointId) -> (Place<'_>, oneshot::Receiver<()>) {
+    fn queue(&self, endpoint: &EndpointId) -> (QueuePlace<'_>, oneshot::Receiver<()>) {
         let (turn, granted) = oneshot::channel();
         let mut state = self.lock();
         let ticket = state.next_ticket;
         state.next_ticket += 1;
-        state.waiting.push_back(Waiter {
+        state.waiting.push_back(LimiterWaiter {
             ticket,
             endpoint: endpoint.clone(),
             turn,
         });
         state.dispatch();
-        let place = Place {
+        let place = QueuePlace {
             limiter: self,
             ticket,
             taken: false,
@@ -118,7 +118,7 @@ impl Limiter {
         (place, granted)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, LimiterState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -130,14 +130,14 @@ impl Limiter {
     }
 }
 
-impl State {
+impl LimiterState {
     /// Grants free places in order, skipping rate-limited servers.
     fn dispatch(&mut self) {
         let now = clock::now();
         self.pauses.retain(|_, until| *until > now);
         while self.free > 0 {
             let pauses = &self.pauses;
-            let ready = |waiter: &Waiter| !pauses.contains_key(&waiter.endpoint);
+            let ready = |waiter: &LimiterWaiter| !pauses.contains_key(&waiter.endpoint);
             let Some(next) = self.waiting.iter().position(ready) else {
                 return;
             };
@@ -152,13 +152,13 @@ impl State {
 }
 
 /// A place in the queue.
-struct Place<'a> {
-    limiter: &'a Limiter,
+struct QueuePlace<'a> {
+    limiter: &'a CallLimiter,
     ticket: u64,
     taken: bool,
 }
 
-impl Drop for Place<'_> {
+impl Drop for QueuePlace<'_> {
     fn drop(&mut self) {
         if self.taken {
             return;
@@ -178,7 +178,7 @@ impl Drop for Place<'_> {
     }
 }
 
-impl Drop for Permit<'_> {
+impl Drop for CallPermit<'_> {
     fn drop(&mut self) {
         self.limiter.release();
     }

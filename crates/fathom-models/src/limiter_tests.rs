@@ -17,7 +17,7 @@ type Order = Arc<Mutex<Vec<&'static str>>>;
 
 /// A call that notes when it starts and goes on until told to end.
 fn call(
-    limiter: &Arc<Limiter>,
+    limiter: &Arc<CallLimiter>,
     server: &str,
     name: &'static str,
     order: &Order,
@@ -40,7 +40,7 @@ fn started(order: &Order) -> Vec<&'static str> {
 
 #[tokio::test(start_paused = true)]
 async fn x05_calls_start_in_the_order_they_asked() {
-    let (limiter, order) = (Arc::new(Limiter::new(2)), Order::default());
+    let (limiter, order) = (Arc::new(CallLimiter::new(2)), Order::default());
     let mut calls = Vec::new();
     for name in ["a", "b", "c", "d", "e"] {
         calls.push(call(&limiter, "s", name, &order));
@@ -56,7 +56,7 @@ async fn x05_calls_start_in_the_order_they_asked() {
 
 #[tokio::test(start_paused = true)]
 async fn x05_a_server_that_asked_to_wait_is_left_alone_until_then() {
-    let (limiter, order) = (Arc::new(Limiter::new(8)), Order::default());
+    let (limiter, order) = (Arc::new(CallLimiter::new(8)), Order::default());
     limiter.pause(&endpoint("busy"), Duration::from_secs(3));
     let _first = call(&limiter, "busy", "first", &order);
     let _second = call(&limiter, "busy", "second", &order);
@@ -73,7 +73,7 @@ async fn x05_a_server_that_asked_to_wait_is_left_alone_until_then() {
 
 #[tokio::test(start_paused = true)]
 async fn x05_a_pause_reaches_those_who_wait_already_and_takes_no_place() {
-    let (limiter, order) = (Arc::new(Limiter::new(1)), Order::default());
+    let (limiter, order) = (Arc::new(CallLimiter::new(1)), Order::default());
     let (_task, end) = call(&limiter, "busy", "a", &order);
     settle().await;
     let _waiting = call(&limiter, "busy", "b", &order);
@@ -96,7 +96,7 @@ async fn x05_a_pause_reaches_those_who_wait_already_and_takes_no_place() {
 
 #[tokio::test(start_paused = true)]
 async fn x05_a_call_given_up_in_the_queue_or_at_its_turn_leaves_its_place() {
-    let (limiter, order) = (Arc::new(Limiter::new(1)), Order::default());
+    let (limiter, order) = (Arc::new(CallLimiter::new(1)), Order::default());
     let (_task, end) = call(&limiter, "s", "a", &order);
     settle().await;
     let (queued, _) = call(&limiter, "s", "queued", &order);

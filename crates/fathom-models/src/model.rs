@@ -4,16 +4,17 @@ use std::fmt;
 use std::pin::Pin;
 
 use fathom_core::failure::ModelFailure;
-use fathom_core::model::{Measured, Reply, Request};
+use fathom_core::model::{ModelReply, ModelRequest, RequestEstimate};
 
 use crate::endpoint::EndpointId;
-use crate::prices::Facts;
+use crate::prices::ModelFacts;
 
 /// Receives the parts of a streamed reply as they arrive.
-pub type Deltas<'a> = dyn FnMut(&str) + Send + 'a;
+pub type TokenSink<'a> = dyn FnMut(&str) + Send + 'a;
 
 /// A call in progress. Dropping it aborts the request and closes its connection.
-pub type CallFuture<'a> = Pin<Box<dyn Future<Output = Result<Reply, ModelFailure>> + Send + 'a>>;
+pub type CallFuture<'a> =
+    Pin<Box<dyn Future<Output = Result<ModelReply, ModelFailure>> + Send + 'a>>;
 
 /// A callable model.
 pub trait Model: fmt::Debug + Send + Sync {
@@ -24,14 +25,18 @@ pub trait Model: fmt::Debug + Send + Sync {
     fn endpoint(&self) -> &EndpointId;
 
     /// Its static facts: price, window, tokenizer.
-    fn facts(&self) -> &Facts;
+    fn facts(&self) -> &ModelFacts;
 
     /// Size and price of `request`. Fast enough for the task that drives a run.
-    fn measure(&self, request: &Request) -> Result<Measured, ModelFailure>;
+    fn measure(&self, request: &ModelRequest) -> Result<RequestEstimate, ModelFailure>;
 
     /// Token count of a text by itself; an upper bound if the tokenizer is unknown.
     fn count(&self, text: &str) -> u64;
 
     /// Sends `request` once. A streamed reply is passed to `deltas` as it arrives.
-    fn call<'a>(&'a self, request: &'a Request, deltas: &'a mut Deltas<'_>) -> CallFuture<'a>;
+    fn call<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+        deltas: &'a mut TokenSink<'_>,
+    ) -> CallFuture<'a>;
 }

@@ -3,15 +3,15 @@
 use std::net::IpAddr;
 use std::sync::LazyLock;
 
-use fathom_core::model::Price;
+use fathom_core::model::ModelPrice;
 use fathom_core::unit::Nanodollars;
 use reqwest::Url;
 use serde::Deserialize;
 
 use crate::error::ModelsError;
-use crate::tokens::Vocabulary;
+use crate::tokens::BpeVocabulary;
 
-static LIST: LazyLock<Result<List, toml::de::Error>> =
+static LIST: LazyLock<Result<PriceList, toml::de::Error>> =
     LazyLock::new(|| toml::from_str(include_str!("../prices.toml")));
 
 /// Source of a price.
@@ -27,19 +27,19 @@ pub enum PriceBasis {
 
 /// Static facts of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
-    pub price: Price,
+pub struct ModelFacts {
+    pub price: ModelPrice,
     /// Source of the price.
     pub basis: PriceBasis,
     /// Input and output together, in tokens.
     pub window_tokens: Option<u64>,
-    pub(crate) vocabulary: Option<Vocabulary>,
-    pub(crate) sampling: Sampling,
+    pub(crate) vocabulary: Option<BpeVocabulary>,
+    pub(crate) sampling: TemperatureSupport,
     pub(crate) cap: OutputCap,
-    pub(crate) schema: SchemaBy,
+    pub(crate) schema: SchemaSupport,
 }
 
-impl Facts {
+impl ModelFacts {
     /// True if the price can be relied on.
     pub fn price_known(&self) -> bool {
         self.basis != PriceBasis::Unknown
@@ -56,20 +56,20 @@ impl Facts {
     /// Facts of a model that is not listed.
     pub(crate) fn unlisted(basis: PriceBasis) -> Self {
         Self {
-            price: Price::default(),
+            price: ModelPrice::default(),
             basis,
             window_tokens: None,
             vocabulary: None,
-            sampling: Sampling::Accepted,
+            sampling: TemperatureSupport::Accepted,
             cap: OutputCap::MaxTokens,
-            schema: SchemaBy::Native,
+            schema: SchemaSupport::Native,
         }
     }
 }
 
 /// Support for a temperature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sampling {
+pub(crate) enum TemperatureSupport {
     Accepted,
     TurnedAway,
 }
@@ -86,7 +86,7 @@ pub(crate) enum OutputCap {
 /// Way of enforcing a schema on a reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum SchemaBy {
+pub(crate) enum SchemaSupport {
     #[default]
     Native,
     Tool,
@@ -94,12 +94,12 @@ pub(crate) enum SchemaBy {
 
 /// Location of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ServerLocation {
     Loopback,
     Elsewhere,
 }
 
-impl Place {
+impl ServerLocation {
     pub(crate) fn of(url: &Url) -> Self {
         let host = url.host_str().unwrap_or_default();
         let bare = host.trim_start_matches('[').trim_end_matches(']');
@@ -117,7 +117,7 @@ impl Place {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct List {
+struct PriceList {
     provider: Vec<ProviderList>,
 }
 
@@ -126,33 +126,33 @@ struct List {
 struct ProviderList {
     name: String,
     as_of: String,
-    model: Vec<Line>,
+    model: Vec<PriceLine>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct PriceLine {
     name: String,
     input: f64,
     output: f64,
     window: u64,
-    tokenizer: Option<Vocabulary>,
+    tokenizer: Option<BpeVocabulary>,
     #[serde(default = "yes")]
     sampling: bool,
     #[serde(default)]
     cap: OutputCap,
     #[serde(default)]
-    schema: SchemaBy,
+    schema: SchemaSupport,
 }
 
 fn yes() -> bool {
     true
 }
 
-impl Line {
-    fn facts(&self) -> Facts {
-        Facts {
-            price: Price {
+impl PriceLine {
+    fn facts(&self) -> ModelFacts {
+        ModelFacts {
+            price: ModelPrice {
                 input_per_million: nanodollars(self.input),
                 output_per_million: nanodollars(self.output),
             },
@@ -160,9 +160,9 @@ impl Line {
             window_tokens: Some(self.window),
             vocabulary: self.tokenizer,
             sampling: if self.sampling {
-                Sampling::Accepted
+                TemperatureSupport::Accepted
             } else {
-                Sampling::TurnedAway
+                TemperatureSupport::TurnedAway
             },
             cap: self.cap,
             schema: self.schema,
@@ -190,7 +190,7 @@ pub fn price_dates() -> Vec<(&'static str, &'static str)> {
 }
 
 /// Every listed model: provider, name and facts.
-pub fn price_list() -> Vec<(&'static str, &'static str, Facts)> {
+pub fn price_list() -> Vec<(&'static str, &'static str, ModelFacts)> {
     let providers = LIST.as_ref().map(|list| list.provider.as_slice());
     let providers = providers.unwrap_or_default().iter();
     providers
@@ -202,7 +202,11 @@ pub fn price_list() -> Vec<(&'static str, &'static str, Facts)> {
 }
 
 /// The facts of `provider`'s model `name` on a server at `place`.
-pub(crate) fn facts(provider: &str, name: &str, place: Place) -> Result<Facts, ModelsError> {
+pub(crate) fn facts(
+    provider: &str,
+    name: &str,
+    place: ServerLocation,
+) -> Result<ModelFacts, ModelsError> {
     let list = LIST.as_ref().map_err(|cause| ModelsError::Prices {
         cause: cause.to_string(),
     })?;
@@ -215,8 +219,8 @@ pub(crate) fn facts(provider: &str, name: &str, place: Place) -> Result<Facts, M
     Ok(match (listed, place) {
         (Some(line), _) => line.facts(),
         // A server on this machine costs nothing, whatever it serves.
-        (None, Place::Loopback) => Facts::unlisted(PriceBasis::Free),
-        (None, Place::Elsewhere) => Facts::unlisted(PriceBasis::Unknown),
+        (None, ServerLocation::Loopback) => ModelFacts::unlisted(PriceBasis::Free),
+        (None, ServerLocation::Elsewhere) => ModelFacts::unlisted(PriceBasis::Unknown),
     })
 }
 

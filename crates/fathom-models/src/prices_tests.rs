@@ -2,8 +2,8 @@ use fathom_core::unit::Nanodollars;
 
 use super::*;
 
-fn openai(name: &str) -> Facts {
-    facts("openai", name, Place::Elsewhere).unwrap()
+fn openai(name: &str) -> ModelFacts {
+    facts("openai", name, ServerLocation::Elsewhere).unwrap()
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn x05_dated_versions_are_the_model_and_variants_are_not() {
     ] {
         assert_eq!(openai(name).basis, PriceBasis::Unknown, "{name}");
     }
-    let sonnet = |name| facts("anthropic", name, Place::Elsewhere).unwrap();
+    let sonnet = |name| facts("anthropic", name, ServerLocation::Elsewhere).unwrap();
     assert_eq!(sonnet("claude-sonnet-4-20250514").schema, SchemaBy::Tool);
     assert_eq!(
         sonnet("claude-sonnet-4-5-20250929").schema,
@@ -64,19 +64,22 @@ fn x05_an_unknown_price_counts_as_zero_and_says_so() {
     let facts = openai("some-new-model");
     assert_eq!(facts.price, Price::default());
     assert!(!facts.price_known());
-    let here = super::facts("openai", "some-new-model", Place::Loopback).unwrap();
+    let here = super::facts("openai", "some-new-model", ServerLocation::Loopback).unwrap();
     assert!(here.price_known());
 }
 
 #[test]
 fn x05_a_server_on_this_machine_is_known_as_such() {
-    let place = |url: &str| Place::of(&Url::parse(url).unwrap());
+    let place = |url: &str| ServerLocation::of(&Url::parse(url).unwrap());
     for url in [
         "http://127.0.0.1:8000/v1",
         "http://localhost",
         "http://[::1]:1/",
     ] {
-        assert_eq!(place(url), Place::Loopback, "{url}");
+        assert_eq!(place(url), ServerLocation::Loopback, "{url}");
     }
-    assert_eq!(place("https://localhost.example/v1"), Place::Elsewhere);
+    assert_eq!(
+        place("https://localhost.example/v1"),
+        ServerLocation::Elsewhere
+    );
 }

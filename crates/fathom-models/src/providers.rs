@@ -10,54 +10,54 @@ use std::fmt;
 use std::fmt::Write as _;
 
 use fathom_core::failure::{FailureKind, ModelFailure};
-use fathom_core::model::Request;
+use fathom_core::model::ModelRequest;
 use fathom_core::tool::ToolSpec;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::classify::Said;
-use crate::framing::Framing;
-use crate::heard::Heard;
+use crate::classify::ProviderMessage;
+use crate::framing::FrameKind;
+use crate::heard::ReplyBuilder;
 
-pub(crate) use anthropic::{Anthropic, HEADERS as ANTHROPIC_HEADERS};
-pub(crate) use ollama::Ollama;
+pub(crate) use anthropic::{AnthropicProtocol, HEADERS as ANTHROPIC_HEADERS};
+pub(crate) use ollama::OllamaProtocol;
 pub(crate) use openai::OpenAi;
-pub(crate) use scripted::{Script, Scripted};
+pub(crate) use scripted::{ModelScript, ScriptedModel};
 
 /// A wire format. Decoding is lenient: servers omit fields, add some, and invent values.
-pub(crate) trait Protocol: fmt::Debug + Send + Sync {
+pub(crate) trait WireProtocol: fmt::Debug + Send + Sync {
     /// Path relative to the server's base.
     fn path(&self) -> &'static str;
 
     /// Framing of a stream.
-    fn framing(&self) -> Framing;
+    fn framing(&self) -> FrameKind;
 
     /// Maximum number of tokens that the provider adds to a request with a schema, besides the schema itself.
     fn schema_tokens(&self) -> u64;
 
     /// Encodes the request's body.
-    fn body(&self, request: &Request) -> Result<Vec<u8>, ModelFailure>;
+    fn body(&self, request: &ModelRequest) -> Result<Vec<u8>, ModelFailure>;
 
     /// Decodes a reply in one piece.
-    fn whole(&self, body: &[u8], heard: &mut Heard) -> Result<(), Fault>;
+    fn whole(&self, body: &[u8], heard: &mut ReplyBuilder) -> Result<(), ReplyError>;
 
     /// Decodes one frame of a streamed reply.
-    fn frame(&self, frame: &str, heard: &mut Heard) -> Result<(), Fault>;
+    fn frame(&self, frame: &str, heard: &mut ReplyBuilder) -> Result<(), ReplyError>;
 }
 
 /// Reasons for failing to decode a reply.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum ReplyError {
     /// It is not in the wire format.
     Unexpected(&'static str),
     /// It is an error reported by the provider.
-    Said(Said),
+    Said(ProviderMessage),
 }
 
 /// A request's messages as one text, each as `speaker: text` and a line feed: the text that a script's `match`
 /// is compared with.
-pub fn render(request: &Request) -> String {
+pub fn render(request: &ModelRequest) -> String {
     let mut rendered = String::new();
     for message in &request.messages {
         // Writing to a string cannot fail.
@@ -67,7 +67,7 @@ pub fn render(request: &Request) -> String {
 }
 
 /// The request's schema as it was written: the order of its fields matters to a model.
-fn schema_of(request: &Request) -> Result<Option<&RawValue>, ModelFailure> {
+fn schema_of(request: &ModelRequest) -> Result<Option<&RawValue>, ModelFailure> {
     let Some(schema) = &request.schema else {
         return Ok(None);
     };
@@ -89,24 +89,24 @@ fn arguments_of(tool: &ToolSpec) -> Result<&RawValue, ModelFailure> {
 
 /// A tool in the format of `OpenAI`, which Ollama uses too.
 #[derive(Serialize)]
-struct Function<'a> {
+struct FunctionSchema<'a> {
     r#type: &'static str,
-    function: Described<'a>,
+    function: DescribedTool<'a>,
 }
 
 #[derive(Serialize)]
-struct Described<'a> {
+struct DescribedTool<'a> {
     name: &'a str,
     description: &'a str,
     parameters: &'a RawValue,
 }
 
-fn functions(request: &Request) -> Result<Vec<Function<'_>>, ModelFailure> {
+fn functions(request: &ModelRequest) -> Result<Vec<FunctionSchema<'_>>, ModelFailure> {
     let mut functions = Vec::new();
     for tool in &request.tools {
-        functions.push(Function {
+        functions.push(FunctionSchema {
             r#type: "function",
-            function: Described {
+            function: DescribedTool {
                 name: &tool.name,
                 description: tool.description.as_str(),
                 parameters: arguments_of(tool)?,
@@ -117,7 +117,7 @@ fn functions(request: &Request) -> Result<Vec<Function<'_>>, ModelFailure> {
 }
 
 /// Decodes the calls of a message, or of a part of one.
-fn calls(said: &Value, heard: &mut Heard) -> Result<(), Fault> {
+fn calls(said: &Value, heard: &mut ReplyBuilder) -> Result<(), ReplyError> {
     for call in said["tool_calls"].as_array().into_iter().flatten() {
         let function = &call["function"];
         let name = function["name"].as_str().unwrap_or_default();
@@ -132,7 +132,7 @@ fn calls(said: &Value, heard: &mut Heard) -> Result<(), Fault> {
     Ok(())
 }
 
-fn temperature(request: &Request) -> Option<f64> {
+fn temperature(request: &ModelRequest) -> Option<f64> {
     request
         .temperature_milli
         .map(|milli| f64::from(milli) / 1000.0)
@@ -146,12 +146,12 @@ fn write(body: &impl serde::Serialize) -> Result<Vec<u8>, ModelFailure> {
 }
 
 /// A JSON object, the common ground of all wire formats.
-fn object(body: &[u8]) -> Result<Value, Fault> {
+fn object(body: &[u8]) -> Result<Value, ReplyError> {
     let value: Result<Value, _> = serde_json::from_slice(body);
     value
         .ok()
         .filter(Value::is_object)
-        .ok_or(Fault::Unexpected("expected a JSON object"))
+        .ok_or(ReplyError::Unexpected("expected a JSON object"))
 }
 
 /// A token count, if it is one.
@@ -181,9 +181,9 @@ fn is_thought(part: &Value) -> bool {
 }
 
 /// The error in an answer, if there is one.
-fn error_in(answer: &Value) -> Option<Said> {
+fn error_in(answer: &Value) -> Option<ProviderMessage> {
     match answer.get("error") {
         None | Some(Value::Null) => None,
-        Some(_) => Some(Said::read(answer).unwrap_or_default()),
+        Some(_) => Some(ProviderMessage::read(answer).unwrap_or_default()),
     }
 }

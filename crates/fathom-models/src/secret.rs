@@ -11,9 +11,9 @@ const HIDDEN: &str = "[hidden]";
 
 /// A key. It is shown as `[hidden]` in every form of output, and its memory is cleared when it is dropped.
 #[derive(Clone)]
-pub struct Secret(Arc<Zeroizing<String>>);
+pub struct ApiKey(Arc<Zeroizing<String>>);
 
-impl Secret {
+impl ApiKey {
     /// A key without the white space around it, such as the last line feed of a file.
     pub fn new(key: impl Into<String>) -> Self {
         let key = Zeroizing::new(key.into());
@@ -40,25 +40,25 @@ impl Secret {
     }
 }
 
-impl From<String> for Secret {
+impl From<String> for ApiKey {
     fn from(key: String) -> Self {
         Self::new(key)
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(HIDDEN)
     }
 }
 
-impl fmt::Display for Secret {
+impl fmt::Display for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(HIDDEN)
     }
 }
 
-impl Serialize for Secret {
+impl Serialize for ApiKey {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(HIDDEN)
     }

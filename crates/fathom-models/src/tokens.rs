@@ -11,33 +11,33 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fathom_core::failure::{FailureKind, ModelFailure};
-use fathom_core::model::{Exactness, Measured, Request};
+use fathom_core::model::{CountPrecision, ModelRequest, RequestEstimate};
 use fathom_core::text::Text;
 use tokenizers::Tokenizer;
 
 use crate::error::ModelsError;
-use crate::prices::Facts;
+use crate::prices::ModelFacts;
 
-pub(crate) use bpe::Vocabulary;
+pub(crate) use bpe::BpeVocabulary;
 
 /// Maximum size of a request.
 const REQUEST_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Tokens added by a chat template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Template {
+struct TemplateOverhead {
     per_message: u64,
     per_request: u64,
 }
 
 /// `OpenAI`'s template: three tokens and the role for each message, three to start the reply.
-const OPENAI: Template = Template {
+const OPENAI: TemplateOverhead = TemplateOverhead {
     per_message: 4,
     per_request: 3,
 };
 
 /// A bound for unknown templates: markers around each message, and a fixed header.
-const ANY: Template = Template {
+const ANY: TemplateOverhead = TemplateOverhead {
     per_message: 16,
     per_request: 32,
 };
@@ -49,28 +49,28 @@ const TOOL_TOKENS: u64 = 32;
 
 /// Token counter of one model.
 #[derive(Clone)]
-pub(crate) enum Counter {
+pub(crate) enum TokenCounter {
     /// One of `OpenAI`'s vocabularies.
-    Known(Vocabulary),
+    Known(BpeVocabulary),
     /// A tokenizer given by the user.
     Given(Arc<Tokenizer>),
     Bytes,
 }
 
-impl fmt::Debug for Counter {
+impl fmt::Debug for TokenCounter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Known(Vocabulary::O200k) => "Known(o200k)",
-            Self::Known(Vocabulary::Cl100k) => "Known(cl100k)",
+            Self::Known(BpeVocabulary::O200k) => "Known(o200k)",
+            Self::Known(BpeVocabulary::Cl100k) => "Known(cl100k)",
             Self::Given(_) => "Given",
             Self::Bytes => "Bytes",
         })
     }
 }
 
-impl Counter {
+impl TokenCounter {
     /// The counter for a model with these facts.
-    pub(crate) fn for_facts(facts: &Facts) -> Self {
+    pub(crate) fn for_facts(facts: &ModelFacts) -> Self {
         match facts.vocabulary {
             Some(vocabulary) => {
                 vocabulary.warm_up();
@@ -92,13 +92,13 @@ impl Counter {
     }
 
     /// Token count of a text by itself.
-    pub(crate) fn count(&self, text: &str) -> (u64, Exactness) {
+    pub(crate) fn count(&self, text: &str) -> (u64, CountPrecision) {
         self.count_to(text, u64::MAX)
     }
 
     /// The same up to `most`: for a longer text it estimates, so that counting never takes longer than the
     /// result is worth.
-    fn count_to(&self, text: &str, most: u64) -> (u64, Exactness) {
+    fn count_to(&self, text: &str, most: u64) -> (u64, CountPrecision) {
         let counted = match self {
             Self::Known(vocabulary) => vocabulary
                 .count(text, most)
@@ -106,43 +106,43 @@ impl Counter {
             Self::Given(tokenizer) => tokenizer
                 .encode_fast(text, false)
                 .ok()
-                .map(|encoding| (encoding.len() as u64, Exactness::Exact)),
+                .map(|encoding| (encoding.len() as u64, CountPrecision::Exact)),
             Self::Bytes => None,
         };
-        counted.unwrap_or((text.len() as u64, Exactness::UpperBound))
+        counted.unwrap_or((text.len() as u64, CountPrecision::UpperBound))
     }
 
     /// Measures a request. The encoding of schemas and tools is the provider's secret, so they turn the count
     /// into a bound.
     pub(crate) fn measure(
         &self,
-        request: &Request,
-        facts: &Facts,
+        request: &ModelRequest,
+        facts: &ModelFacts,
         schema_tokens: u64,
-    ) -> Result<Measured, ModelFailure> {
+    ) -> Result<RequestEstimate, ModelFailure> {
         check(request)?;
         let template = match self {
             Self::Known(_) => OPENAI,
             Self::Given(_) | Self::Bytes => ANY,
         };
-        let mut exactness = Exactness::Exact;
+        let mut exactness = CountPrecision::Exact;
         let mut tokens = template.per_request;
         // A message above the window is refused anyway, so its exact size does not matter.
         let window = facts.window_tokens.unwrap_or(u64::MAX);
         for message in &request.messages {
             let (count, how) = self.count_to(message.text.as_str(), window);
             tokens = tokens.saturating_add(count + template.per_message);
-            if how == Exactness::UpperBound {
+            if how == CountPrecision::UpperBound {
                 exactness = how;
             }
         }
         if let Some(schema) = &request.schema {
             tokens = tokens.saturating_add(schema.as_str().len() as u64 + schema_tokens);
-            exactness = Exactness::UpperBound;
+            exactness = CountPrecision::UpperBound;
         }
         if !request.tools.is_empty() {
             tokens = tokens.saturating_add(TOOLS_TOKENS);
-            exactness = Exactness::UpperBound;
+            exactness = CountPrecision::UpperBound;
         }
         for tool in &request.tools {
             let parts = [
@@ -153,7 +153,7 @@ impl Counter {
             let parts = parts.map(|part| self.count(part).0);
             tokens = tokens.saturating_add(parts.iter().sum::<u64>() + TOOL_TOKENS);
         }
-        Ok(Measured {
+        Ok(RequestEstimate {
             input_tokens: tokens,
             exactness,
             window_tokens: facts.window_tokens,
@@ -163,7 +163,7 @@ impl Counter {
 }
 
 /// Checks if a request can be sent at all.
-pub(crate) fn check(request: &Request) -> Result<(), ModelFailure> {
+pub(crate) fn check(request: &ModelRequest) -> Result<(), ModelFailure> {
     let texts = || request.messages.iter().map(|message| &message.text);
     let tools = || {
         let tools = request.tools.iter();
@@ -191,7 +191,7 @@ pub(crate) fn check(request: &Request) -> Result<(), ModelFailure> {
 
 /// Token count in the vocabulary of GPT-4o, for texts that are measured before their model is known.
 pub fn count_o200k(text: &str) -> u64 {
-    Counter::Known(Vocabulary::O200k).count(text).0
+    TokenCounter::Known(BpeVocabulary::O200k).count(text).0
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use fathom_output::redact::{Kind, Redactor, Rules};
+use fathom_output::redact::{RedactRules, SpanKind, TextRedactor};
 use serde_json::{Value, json};
 
 use corpus::Sample;
@@ -39,11 +39,13 @@ const LOOK_ALIKES_SEED: u64 = 90_002;
 const SURE: f64 = 0.5;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let redactor = Redactor::new(&Rules::builtin()?, None)?;
+    let redactor = TextRedactor::new(&RedactRules::builtin()?, None)?;
     let ready = fastest(|| {
         for _ in 0..STARTS {
-            let rules = Rules::builtin();
-            drop(black_box(rules.map(|rules| Redactor::new(&rules, None))));
+            let rules = RedactRules::builtin();
+            drop(black_box(
+                rules.map(|rules| TextRedactor::new(&rules, None)),
+            ));
         }
     });
     println!(
@@ -149,7 +151,7 @@ fn mixed() -> String {
     text
 }
 
-fn speed(redactor: &Redactor) -> f64 {
+fn speed(redactor: &TextRedactor) -> f64 {
     let text = mixed();
     let rate = |took: Duration| text.len() as f64 / took.as_secs_f64();
     let whole = rate(fastest(|| drop(black_box(redactor.redact(&text)))));
@@ -168,10 +170,10 @@ fn speed(redactor: &Redactor) -> f64 {
     whole
 }
 
-fn ours_of(redactor: &Redactor, sample: &Sample) -> Vec<Predicted> {
+fn ours_of(redactor: &TextRedactor, sample: &Sample) -> Vec<Predicted> {
     let spans = redactor.redact(&sample.text).spans.into_iter();
     spans
-        .filter(|span| matches!(span.kind, Kind::Entity(_)))
+        .filter(|span| matches!(span.kind, SpanKind::Entity(_)))
         .map(|span| Predicted {
             start: span.start,
             end: span.end,

@@ -13,11 +13,11 @@
 use fathom_core::marker::Marker;
 use toml::{Table, Value};
 
-use crate::channels::Channel;
+use crate::channels::OutputChannel;
 
 /// Presentation of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum BlockFormat {
     /// As text for the reader.
     Said,
     /// As a note about what happens, beside the text.
@@ -26,20 +26,20 @@ pub enum Form {
 
 /// A route from a marker to a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Route {
-    pub channel: Channel,
+pub struct ChannelRouteRow {
+    pub channel: OutputChannel,
     /// Presentation of the block there.
-    pub form: Form,
+    pub form: BlockFormat,
 }
 
 /// The channels of each marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Matrix {
+pub struct RouteTable {
     /// One row per marker, in the order of [`Marker::ALL`].
-    rows: [(Marker, Vec<Route>); 6],
+    rows: [(Marker, Vec<ChannelRouteRow>); 6],
 }
 
-impl Default for Matrix {
+impl Default for RouteTable {
     /// The protocol's matrix, extended by a memory for seeds and results.
     fn default() -> Self {
         Self {
@@ -48,13 +48,13 @@ impl Default for Matrix {
     }
 }
 
-fn default_row(marker: Marker) -> Vec<Route> {
-    use Channel::{Cli, Council, Discord, Memory, Shell, Web};
-    let channels: &[Channel] = match marker {
+fn default_row(marker: Marker) -> Vec<ChannelRouteRow> {
+    use OutputChannel::{Cli, Council, Discord, Memory, Shell, Web};
+    let channels: &[OutputChannel] = match marker {
         Marker::Plan => {
-            let log = Route {
+            let log = ChannelRouteRow {
                 channel: Cli,
-                form: Form::Log,
+                form: BlockFormat::Log,
             };
             return vec![log, said(Council)];
         }
@@ -67,14 +67,14 @@ fn default_row(marker: Marker) -> Vec<Route> {
     channels.iter().copied().map(said).collect()
 }
 
-const fn said(channel: Channel) -> Route {
-    Route {
+const fn said(channel: OutputChannel) -> ChannelRouteRow {
+    ChannelRouteRow {
         channel,
-        form: Form::Said,
+        form: BlockFormat::Said,
     }
 }
 
-impl Matrix {
+impl RouteTable {
     /// Parses a file that contains only a table `routes`.
     pub fn parse(text: &str) -> Result<Self, MatrixError> {
         let mut file: Table = toml::from_str(text).map_err(|error| MatrixError::Unreadable {
@@ -108,8 +108,8 @@ impl Matrix {
         Ok(matrix)
     }
 
-    /// Channels of a marker, in the order of [`Channel::ALL`].
-    pub fn routes(&self, marker: Marker) -> &[Route] {
+    /// Channels of a marker, in the order of [`OutputChannel::ALL`].
+    pub fn routes(&self, marker: Marker) -> &[ChannelRouteRow] {
         self.rows
             .iter()
             .find(|(known, _)| *known == marker)
@@ -117,22 +117,22 @@ impl Matrix {
     }
 }
 
-fn read_row(marker: Marker, row: &Value) -> Result<Vec<Route>, MatrixError> {
+fn read_row(marker: Marker, row: &Value) -> Result<Vec<ChannelRouteRow>, MatrixError> {
     let entries = row.as_array().ok_or(MatrixError::NotARow { marker })?;
-    let mut routes: Vec<Route> = Vec::new();
+    let mut routes: Vec<ChannelRouteRow> = Vec::new();
     for entry in entries {
         let route = read_route(marker, entry)?;
         let channel = route.channel;
         if routes.iter().any(|known| known.channel == channel) {
             return Err(MatrixError::Twice { marker, channel });
         }
-        if marker == Marker::Execute && channel != Channel::Shell {
+        if marker == Marker::Execute && channel != OutputChannel::Shell {
             return Err(MatrixError::CommandsElsewhere { channel });
         }
-        if marker != Marker::Execute && channel == Channel::Shell {
+        if marker != Marker::Execute && channel == OutputChannel::Shell {
             return Err(MatrixError::NoCommands { marker });
         }
-        if route.form == Form::Log && !channel.streams() {
+        if route.form == BlockFormat::Log && !channel.streams() {
             return Err(MatrixError::NoLog { marker, channel });
         }
         routes.push(route);
@@ -142,14 +142,14 @@ fn read_row(marker: Marker, row: &Value) -> Result<Vec<Route>, MatrixError> {
     Ok(routes)
 }
 
-fn read_route(marker: Marker, entry: &Value) -> Result<Route, MatrixError> {
+fn read_route(marker: Marker, entry: &Value) -> Result<ChannelRouteRow, MatrixError> {
     let (name, form) = match entry {
-        Value::String(name) => (name, Form::Said),
+        Value::String(name) => (name, BlockFormat::Said),
         Value::Table(table) => {
             let is_known = |key: &String| key == "channel" || key == "log";
             let form = match table.get("log") {
-                None | Some(Value::Boolean(false)) => Form::Said,
-                Some(Value::Boolean(true)) => Form::Log,
+                None | Some(Value::Boolean(false)) => BlockFormat::Said,
+                Some(Value::Boolean(true)) => BlockFormat::Log,
                 Some(_) => return Err(MatrixError::NotARow { marker }),
             };
             match table.get("channel") {
@@ -159,11 +159,11 @@ fn read_route(marker: Marker, entry: &Value) -> Result<Route, MatrixError> {
         }
         _ => return Err(MatrixError::NotARow { marker }),
     };
-    let channel = Channel::from_name(name).ok_or_else(|| MatrixError::UnknownChannel {
+    let channel = OutputChannel::from_name(name).ok_or_else(|| MatrixError::UnknownChannel {
         marker,
         name: name.to_owned(),
     })?;
-    Ok(Route { channel, form })
+    Ok(ChannelRouteRow { channel, form })
 }
 
 fn unreadable(cause: impl Into<String>) -> MatrixError {
@@ -190,16 +190,22 @@ pub enum MatrixError {
     UnknownChannel { marker: Marker, name: String },
     /// The same channel twice in a row.
     #[error("`{marker}` is routed to `{channel}` twice")]
-    Twice { marker: Marker, channel: Channel },
+    Twice {
+        marker: Marker,
+        channel: OutputChannel,
+    },
     /// Commands routed to a channel that does not run them.
     #[error("`EXECUTE` is routed to `{channel}`, but commands may only go to `shell`")]
-    CommandsElsewhere { channel: Channel },
+    CommandsElsewhere { channel: OutputChannel },
     /// A marker other than `EXECUTE` routed to the shell.
     #[error("`{marker}` is routed to `shell`, which accepts only commands")]
     NoCommands { marker: Marker },
     /// A log on a channel that has no place for it.
     #[error("`{marker}` is routed to `{channel}` as a log, which only `cli` and `web` support")]
-    NoLog { marker: Marker, channel: Channel },
+    NoLog {
+        marker: Marker,
+        channel: OutputChannel,
+    },
 }
 
 impl MatrixError {

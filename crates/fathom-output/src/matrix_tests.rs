@@ -1,10 +1,10 @@
 use super::*;
 
-fn shown(matrix: &Matrix) -> String {
+fn shown(matrix: &RouteTable) -> String {
     let row = |marker| {
         let routes = matrix.routes(marker).iter().map(|route| match route.form {
-            Form::Said => route.channel.to_string(),
-            Form::Log => format!("{} log", route.channel),
+            BlockFormat::Said => route.channel.to_string(),
+            BlockFormat::Log => format!("{} log", route.channel),
         });
         format!("{marker}: {}\n", routes.collect::<Vec<_>>().join(", "))
     };
@@ -22,14 +22,14 @@ VERIFY: cli, web, discord, council, memory
 
 #[test]
 fn g08_the_default_matrix_is_that_of_the_protocol_with_a_memory() {
-    assert_eq!(shown(&Matrix::default()), PROTOCOL);
-    assert_eq!(Matrix::parse(""), Ok(Matrix::default()));
-    assert_eq!(Matrix::parse("[routes]\n"), Ok(Matrix::default()));
+    assert_eq!(shown(&RouteTable::default()), PROTOCOL);
+    assert_eq!(RouteTable::parse(""), Ok(RouteTable::default()));
+    assert_eq!(RouteTable::parse("[routes]\n"), Ok(RouteTable::default()));
 }
 
 #[test]
 fn g08_a_charter_replaces_rows() {
-    let matrix = Matrix::parse(
+    let matrix = RouteTable::parse(
         r#"
         [routes]
         PLAN = ["memory", "web", { channel = "cli", log = false }]
@@ -97,7 +97,7 @@ fn g08_a_matrix_that_cannot_be_meant_is_refused() {
             "`PLAN` is routed to `memory` as a log",
         ),
     ] {
-        let error = Matrix::parse(text).unwrap_err();
+        let error = RouteTable::parse(text).unwrap_err();
         assert_eq!(error.code(), code, "{text}");
         assert!(error.to_string().starts_with(message), "{text}: {error}");
         assert!(!error.hint().is_empty());
@@ -107,10 +107,10 @@ fn g08_a_matrix_that_cannot_be_meant_is_refused() {
 #[test]
 fn g09_commands_go_to_the_shell_and_nothing_else_does() {
     for marker in Marker::ALL {
-        for channel in Channel::ALL {
-            let read = Matrix::parse(&format!("[routes]\n{marker} = ['{channel}']"));
+        for channel in OutputChannel::ALL {
+            let read = RouteTable::parse(&format!("[routes]\n{marker} = ['{channel}']"));
             let is_command = marker == Marker::Execute;
-            match (is_command, channel == Channel::Shell) {
+            match (is_command, channel == OutputChannel::Shell) {
                 (true, false) => assert_eq!(read.unwrap_err().code(), "F1025"),
                 (false, true) => assert_eq!(read.unwrap_err().code(), "F1026"),
                 (true, true) | (false, false) => {

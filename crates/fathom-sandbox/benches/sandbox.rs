@@ -10,30 +10,33 @@
 use std::fs;
 use std::time::Instant;
 
-use fathom_core::cell::{CellAnswer, CellEnd, CellOutcome, CellReply, Form};
-use fathom_sandbox::{Cell, Content, Context, Heard, Material, Options, Sandbox, Session};
+use fathom_core::cell::{CellAnswer, CellOutcome, CellReply, CellResult, ValueFormat};
+use fathom_sandbox::{
+    CellEvent, MaterialContent, Sandbox, SandboxContext, SandboxMaterial, SandboxOptions,
+    SandboxSession, SessionCell,
+};
 
 const SESSIONS: usize = 100;
 const QUESTIONS: usize = 2_000;
 const CHILDREN: usize = 1_000;
 const CONTEXT_BYTES: usize = 100 << 20;
 
-async fn run(session: &mut Session, code: &str) -> CellEnd {
-    let cell = Cell {
+async fn run(session: &mut SandboxSession, code: &str) -> CellResult {
+    let cell = SessionCell {
         code: code.into(),
-        ..Cell::default()
+        ..SessionCell::default()
     };
     session.run(cell).await.unwrap();
     loop {
         match session.next().await {
-            Heard::Asked(question) => {
+            CellEvent::Asked(question) => {
                 let answer = CellAnswer {
                     id: question.id,
                     reply: CellReply::Each(vec![CellOutcome::Said("yes".into())]),
                 };
                 session.answer(answer).unwrap();
             }
-            Heard::Ended(end) => {
+            CellEvent::Ended(end) => {
                 assert_eq!(end.error, None);
                 return end;
             }
@@ -41,11 +44,11 @@ async fn run(session: &mut Session, code: &str) -> CellEnd {
     }
 }
 
-fn text(content: Vec<u8>) -> Vec<Material> {
-    vec![Material {
+fn text(content: Vec<u8>) -> Vec<SandboxMaterial> {
+    vec![SandboxMaterial {
         name: "context".to_owned(),
-        form: Form::Text,
-        content: Content::Bytes(content),
+        form: ValueFormat::Text,
+        content: MaterialContent::Bytes(content),
     }]
 }
 
@@ -81,7 +84,7 @@ fn line(name: &str, figure: f64, unit: &str) {
     println!("{name:<52} {figure:>9.3} {unit}");
 }
 
-async fn open_and_ask(sandbox: &Sandbox, context: &Context) {
+async fn open_and_ask(sandbox: &Sandbox, context: &SandboxContext) {
     let mut opened = Vec::new();
     for _ in 0..50 {
         let begun = Instant::now();
@@ -163,7 +166,7 @@ async fn large(sandbox: &Sandbox) {
 }
 
 /// Sessions that wait for an answer while others need their processes.
-async fn crowd(sandbox: &Sandbox, context: &Context) {
+async fn crowd(sandbox: &Sandbox, context: &SandboxContext) {
     let begun = Instant::now();
     let mut children = Vec::new();
     for number in 0..CHILDREN {
@@ -188,9 +191,9 @@ fn main() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     // On the runtime's own threads, as a host would run it.
     let work = runtime.spawn(async {
-        let sandbox = Sandbox::new(Options {
+        let sandbox = Sandbox::new(SandboxOptions {
             processes_max: 2 * SESSIONS,
-            ..Options::default()
+            ..SandboxOptions::default()
         });
         let begun = Instant::now();
         println!("{:?}", sandbox.isolation().await.unwrap());
@@ -201,7 +204,7 @@ fn main() {
         );
         let context = sandbox.load(text(b"short".to_vec())).await.unwrap();
         open_and_ask(&sandbox, &context).await;
-        let few = Sandbox::new(Options::default());
+        let few = Sandbox::new(SandboxOptions::default());
         let given = few.load(text(b"short".to_vec())).await.unwrap();
         crowd(&few, &given).await;
         drop((few, given, context));

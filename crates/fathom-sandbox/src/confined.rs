@@ -20,7 +20,7 @@ use tokio::process::{Child, Command};
 use crate::clock;
 use crate::error::SandboxError;
 use crate::options::WorkerCommand;
-use crate::worker::{First, Greeting, Job};
+use crate::worker::{ConfineJob, FirstFrame, GreetingFrame};
 
 /// Most bytes of all arguments together.
 pub const ARGUMENTS_BYTES_MAX: usize = 128 << 10;
@@ -30,7 +30,7 @@ const REASON_BYTES_MAX: u64 = 16 << 10;
 
 /// A program to run.
 #[derive(Clone, Copy, Debug)]
-pub struct Confined<'a> {
+pub struct ConfinedProgram<'a> {
     /// Command of the process that becomes the program.
     pub worker: &'a WorkerCommand,
     /// The programs that people allowed, as whole paths.
@@ -69,7 +69,7 @@ impl Default for ConfinedLimits {
 
 /// End of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum ProgramEnd {
     /// By itself, with this code.
     Code(i32),
     /// By this signal, as when it used too much.
@@ -80,7 +80,7 @@ pub enum Ended {
 
 /// Output of a program. It is untrusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct ProgramOutput {
     pub kept: Vec<u8>,
     /// Total number of bytes written.
     pub bytes: u64,
@@ -88,22 +88,22 @@ pub struct Written {
 
 /// Result of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Output {
-    pub ended: Ended,
-    pub stdout: Written,
-    pub stderr: Written,
+pub struct ProgramResult {
+    pub ended: ProgramEnd,
+    pub stdout: ProgramOutput,
+    pub stderr: ProgramOutput,
 }
 
 /// Runs a program to its end or its limit. Nothing of it is left then, nor when this is dropped before.
-pub async fn run(confined: &Confined<'_>) -> Result<Output, SandboxError> {
-    let first = First::Confine(job(confined)?);
+pub async fn run(confined: &ConfinedProgram<'_>) -> Result<ProgramResult, SandboxError> {
+    let first = FirstFrame::Confine(job(confined)?);
     let (ours, theirs) = StdUnixStream::pair().map_err(SandboxError::io("make a socket"))?;
     ours.set_nonblocking(true)
         .map_err(SandboxError::io("make a socket"))?;
     let mut stream = UnixStream::from_std(ours).map_err(SandboxError::io("watch a socket"))?;
     let begin = SandboxError::io("start a program");
     let mut child = start(confined.worker, theirs).map_err(begin)?;
-    let mut group = Group::of(&child)?;
+    let mut group = ProcessGroup::of(&child)?;
     let leader = group.leader;
     // Only looks: what is left of the leader keeps the group's number from being another's until the group is ended.
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -135,16 +135,16 @@ pub async fn run(confined: &Confined<'_>) -> Result<Output, SandboxError> {
     let ended = if in_time {
         ended(status)
     } else {
-        Ended::TimeUp
+        ProgramEnd::TimeUp
     };
-    Ok(Output {
+    Ok(ProgramResult {
         ended,
         stdout,
         stderr,
     })
 }
 
-fn job(confined: &Confined<'_>) -> Result<Job, SandboxError> {
+fn job(confined: &ConfinedProgram<'_>) -> Result<ConfineJob, SandboxError> {
     let refused = |reason: &str| SandboxError::NotAllowed {
         program: confined.program.display().to_string(),
         reason: reason.to_owned(),
@@ -167,7 +167,7 @@ fn job(confined: &Confined<'_>) -> Result<Job, SandboxError> {
     let folder = confined.folder.canonicalize();
     let folder = folder.map_err(SandboxError::io("find the program's folder"))?;
     let limits = confined.limits;
-    Ok(Job {
+    Ok(ConfineJob {
         program: confined.program.to_owned(),
         arguments: confined.arguments.to_vec(),
         folder,
@@ -197,7 +197,7 @@ fn start(worker: &WorkerCommand, socket: StdUnixStream) -> io::Result<Child> {
 }
 
 /// Sends the worker its job, and waits until it has become the program; the reason when it cannot.
-async fn tell(stream: &mut UnixStream, job: &First) -> Option<String> {
+async fn tell(stream: &mut UnixStream, job: &FirstFrame) -> Option<String> {
     let talk = async {
         let job = serde_json::to_vec(job)?;
         let length = u32::try_from(job.len()).map_err(io::Error::other)?;
@@ -213,14 +213,14 @@ async fn tell(stream: &mut UnixStream, job: &First) -> Option<String> {
     };
     // After the length. The socket ends without a word when the program has begun.
     match serde_json::from_slice(said.get(4..)?) {
-        Ok(Greeting::Refused { reason }) => Some(reason),
-        Ok(Greeting::Ready(_)) | Err(_) => Some("the worker is another one".to_owned()),
+        Ok(GreetingFrame::Refused { reason }) => Some(reason),
+        Ok(GreetingFrame::Ready(_)) | Err(_) => Some("the worker is another one".to_owned()),
     }
 }
 
 /// Reads to the end, and keeps the beginning.
-async fn keep(pipe: Option<impl AsyncRead + Unpin>, most: usize) -> Written {
-    let mut written = Written::default();
+async fn keep(pipe: Option<impl AsyncRead + Unpin>, most: usize) -> ProgramOutput {
+    let mut written = ProgramOutput::default();
     let Some(mut pipe) = pipe else {
         return written;
     };
@@ -234,20 +234,20 @@ async fn keep(pipe: Option<impl AsyncRead + Unpin>, most: usize) -> Written {
     written
 }
 
-fn ended(status: ExitStatus) -> Ended {
+fn ended(status: ExitStatus) -> ProgramEnd {
     match status.code() {
-        Some(code) => Ended::Code(code),
-        None => Ended::Signal(status.signal().unwrap_or_default()),
+        Some(code) => ProgramEnd::Code(code),
+        None => ProgramEnd::Signal(status.signal().unwrap_or_default()),
     }
 }
 
 /// All processes of a program. It cannot leave the group; dropping this ends them.
-struct Group {
+struct ProcessGroup {
     leader: Pid,
     ended: bool,
 }
 
-impl Group {
+impl ProcessGroup {
     fn of(child: &Child) -> Result<Self, SandboxError> {
         let number = child.id().and_then(|id| i32::try_from(id).ok());
         let leader = number
@@ -268,7 +268,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         self.end();
     }

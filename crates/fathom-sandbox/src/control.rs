@@ -24,13 +24,13 @@ const DESCRIPTORS_MAX: usize = 4;
 
 /// The host's end.
 #[derive(Debug)]
-pub(crate) struct Control {
+pub(crate) struct ControlSocket {
     socket: UnixStream,
     /// Set when an exchange failed. Its reply may still come, and would be taken for the reply to the next one.
     broken: AtomicBool,
 }
 
-impl Control {
+impl ControlSocket {
     /// A new pair: the host's end, and the one for the process.
     pub(crate) fn pair() -> Result<(Self, OwnedFd), SandboxError> {
         let (ours, theirs) = socketpair(

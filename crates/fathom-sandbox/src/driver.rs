@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use fathom_core::cell::{CellEnd, CellError, CellErrorKind, CellLimits};
+use fathom_core::cell::{CellError, CellErrorKind, CellLimits, CellResult};
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use tokio::select;
@@ -13,26 +13,26 @@ use tokio::sync::mpsc;
 use crate::clock;
 use crate::error::SandboxError;
 use crate::pool::REST;
-use crate::record::Record;
-use crate::sandbox::{Context, Shared};
-use crate::session::Heard;
-use crate::talk::{Ears, Live, Talk, Talked};
-use crate::wire::{Inbox, Outbox};
+use crate::record::QuestionLog;
+use crate::sandbox::{SandboxContext, SandboxShared};
+use crate::session::CellEvent;
+use crate::talk::{CellDialogue, DialogueEnd, LiveWorker, QuestionChannel};
+use crate::wire::{FrameInbox, FrameOutbox};
 
 /// A cell to run.
 #[derive(Debug)]
-pub(crate) struct Job {
+pub(crate) struct CellJob {
     pub(crate) code: Text,
     pub(crate) limits: CellLimits,
-    pub(crate) record: Record,
-    pub(crate) ears: Ears,
+    pub(crate) record: QuestionLog,
+    pub(crate) ears: QuestionChannel,
 }
 
 /// A cell that ended, and whose session lived on.
 #[derive(Debug)]
-pub(crate) struct Past {
+pub(crate) struct FinishedCell {
     pub(crate) code: Text,
-    pub(crate) record: Record,
+    pub(crate) record: QuestionLog,
     /// Time from beginning to end, if known.
     pub(crate) took: Option<Millis>,
 }
@@ -43,7 +43,7 @@ const AGAIN_TIMES: u64 = 4;
 const AGAIN_TOOK_TIMES: u64 = 8;
 const AGAIN_MORE: u64 = 2_000;
 
-impl Past {
+impl FinishedCell {
     fn limits(&self, limits: &CellLimits) -> CellLimits {
         let longest = limits.time.0.saturating_mul(AGAIN_TIMES);
         let like_before = |took: Millis| took.0.saturating_mul(AGAIN_TOOK_TIMES) + AGAIN_MORE;
@@ -56,29 +56,29 @@ impl Past {
 
 /// A session's own side.
 #[derive(Debug)]
-pub(crate) struct Driver {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) context: Context,
-    pub(crate) history: Vec<Past>,
-    pub(crate) live: Option<Live>,
+pub(crate) struct SessionTask {
+    pub(crate) shared: Arc<SandboxShared>,
+    pub(crate) context: SandboxContext,
+    pub(crate) history: Vec<FinishedCell>,
+    pub(crate) live: Option<LiveWorker>,
 }
 
 /// Reasons for having no worker to talk to.
-enum Unopened {
+enum WorkerUnavailable {
     Abandoned,
-    Ended(Box<CellEnd>),
+    Ended(Box<CellResult>),
 }
 
-impl Driver {
+impl SessionTask {
     /// Runs jobs until nobody can send one.
-    pub(crate) async fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
+    pub(crate) async fn run(mut self, mut jobs: mpsc::Receiver<CellJob>) {
         while let Some(job) = self.next(&mut jobs).await {
             self.cell(job).await;
         }
     }
 
     /// The next job. The process waits with us, unless its place is wanted.
-    async fn next(&mut self, jobs: &mut mpsc::Receiver<Job>) -> Option<Job> {
+    async fn next(&mut self, jobs: &mut mpsc::Receiver<CellJob>) -> Option<CellJob> {
         if let Some(live) = &mut self.live {
             select! {
                 // A job that is there comes before the offer: a place that is given up costs a replay.
@@ -96,8 +96,8 @@ impl Driver {
         jobs.recv().await
     }
 
-    async fn cell(&mut self, job: Job) {
-        let Job {
+    async fn cell(&mut self, job: CellJob) {
+        let CellJob {
             code,
             limits,
             mut record,
@@ -107,10 +107,10 @@ impl Driver {
         let end = loop {
             let mut live = match self.open(&limits, &mut ears).await {
                 Ok(live) => live,
-                Err(Unopened::Abandoned) => return,
-                Err(Unopened::Ended(end)) => break *end,
+                Err(WorkerUnavailable::Abandoned) => return,
+                Err(WorkerUnavailable::Ended(end)) => break *end,
             };
-            let talk = Talk::new(
+            let talk = CellDialogue::new(
                 &self.shared,
                 &mut live,
                 &mut record,
@@ -119,8 +119,8 @@ impl Driver {
                 limits,
             );
             match talk.run(code.as_str()).await {
-                Talked::Abandoned => return,
-                Talked::Ended(end) => {
+                DialogueEnd::Abandoned => return,
+                DialogueEnd::Ended(end) => {
                     let lives = end.error.as_ref().is_none_or(|e| e.kind.keeps_session());
                     if lives {
                         // A thread that outlived the cell must not compute in the turns of others.
@@ -128,11 +128,11 @@ impl Driver {
                         self.live = Some(live);
                         let took = u64::try_from((clock::now() - begun).as_millis());
                         let took = took.ok().map(Millis);
-                        self.history.push(Past { code, record, took });
+                        self.history.push(FinishedCell { code, record, took });
                     }
                     break *end;
                 }
-                Talked::Evicted { answered } => {
+                DialogueEnd::Evicted { answered } => {
                     drop(live);
                     if !answered && !wait_for_answer(&mut ears, &mut record).await {
                         return;
@@ -141,11 +141,15 @@ impl Driver {
             }
         };
         // Nobody listens when it fails.
-        let _unheard = ears.heard.send(Heard::Ended(end)).await;
+        let _unheard = ears.heard.send(CellEvent::Ended(end)).await;
     }
 
     /// The worker, with the session's past behind it.
-    async fn open(&mut self, limits: &CellLimits, ears: &mut Ears) -> Result<Live, Unopened> {
+    async fn open(
+        &mut self,
+        limits: &CellLimits,
+        ears: &mut QuestionChannel,
+    ) -> Result<LiveWorker, WorkerUnavailable> {
         if let Some(mut live) = self.live.take()
             // A process keeps the limit that it was begun with.
             && live.memory == limits.memory
@@ -154,7 +158,7 @@ impl Driver {
             return Ok(live);
         }
         let place = select! {
-            () = ears.heard.closed() => return Err(Unopened::Abandoned),
+            () = ears.heard.closed() => return Err(WorkerUnavailable::Abandoned),
             place = self.shared.pool.place() => place,
         };
         let worker = self
@@ -162,20 +166,20 @@ impl Driver {
             .template()
             .open(&self.shared, limits.memory)
             .await
-            .map_err(|error| Unopened::Ended(Box::new(unavailable(&error))))?;
-        let mut live = Live {
+            .map_err(|error| WorkerUnavailable::Ended(Box::new(unavailable(&error))))?;
+        let mut live = LiveWorker {
             worker,
             place,
-            inbox: Inbox::default(),
-            outbox: Outbox::default(),
+            inbox: FrameInbox::default(),
+            outbox: FrameOutbox::default(),
             memory: limits.memory,
         };
         for (index, past) in self.history.iter_mut().enumerate() {
             if ears.heard.is_closed() {
-                return Err(Unopened::Abandoned);
+                return Err(WorkerUnavailable::Abandoned);
             }
             let limits = past.limits(limits);
-            let talk = Talk::new(
+            let talk = CellDialogue::new(
                 &self.shared,
                 &mut live,
                 &mut past.record,
@@ -183,14 +187,14 @@ impl Driver {
                 number(index),
                 limits,
             );
-            if let Talked::Ended(end) = talk.run(past.code.as_str()).await
+            if let DialogueEnd::Ended(end) = talk.run(past.code.as_str()).await
                 && let Some(error) = end.error
                 && !error.kind.keeps_session()
             {
                 let lost = lost(index, &error);
                 // They would hardly fare better the next time.
                 self.history.clear();
-                return Err(Unopened::Ended(Box::new(lost)));
+                return Err(WorkerUnavailable::Ended(Box::new(lost)));
             }
         }
         Ok(live)
@@ -203,7 +207,7 @@ fn number(index: usize) -> u32 {
 }
 
 /// Waits until the cell can go on. False when nobody listens any more.
-async fn wait_for_answer(ears: &mut Ears, record: &mut Record) -> bool {
+async fn wait_for_answer(ears: &mut QuestionChannel, record: &mut QuestionLog) -> bool {
     let answer = select! {
         () = ears.heard.closed() => None,
         answer = ears.answers.recv() => answer,
@@ -218,7 +222,7 @@ async fn wait_for_answer(ears: &mut Ears, record: &mut Record) -> bool {
     true
 }
 
-fn unavailable(error: &SandboxError) -> CellEnd {
+fn unavailable(error: &SandboxError) -> CellResult {
     let mut words = format!("{error} ({})", error.code());
     if let Some(source) = error.source() {
         words = format!("{words}: {source}");
@@ -226,7 +230,7 @@ fn unavailable(error: &SandboxError) -> CellEnd {
     broken(CellErrorKind::Unavailable, words)
 }
 
-fn lost(index: usize, error: &CellError) -> CellEnd {
+fn lost(index: usize, error: &CellError) -> CellResult {
     let words = format!(
         "the session could not be brought back: when cell {} ran again, {}",
         index + 1,
@@ -235,12 +239,12 @@ fn lost(index: usize, error: &CellError) -> CellEnd {
     broken(CellErrorKind::Lost, words)
 }
 
-fn broken(kind: CellErrorKind, words: String) -> CellEnd {
-    CellEnd {
+fn broken(kind: CellErrorKind, words: String) -> CellResult {
+    CellResult {
         error: Some(CellError {
             kind,
             message: words.into(),
         }),
-        ..CellEnd::default()
+        ..CellResult::default()
     }
 }

@@ -11,46 +11,49 @@ use tokio::net::UnixStream;
 
 use crate::cpython;
 use crate::error::SandboxError;
-use crate::material::Sealed;
+use crate::material::SealedMemory;
 use crate::monty;
 use crate::options::WorkerCommand;
 use crate::sandbox;
 
 /// An interpreter that was begun and holds.
 #[derive(Clone, Debug)]
-pub(crate) enum Engine {
-    CPython(Arc<cpython::Base>),
+pub(crate) enum Interpreter {
+    CPython(Arc<cpython::BaseProcess>),
     Monty(Arc<WorkerCommand>),
 }
 
-impl Engine {
+impl Interpreter {
     /// Makes ready what sessions on this material begin from.
-    pub(crate) async fn load(&self, material: Sealed) -> Result<Template, SandboxError> {
+    pub(crate) async fn load(
+        &self,
+        material: SealedMemory,
+    ) -> Result<SessionTemplate, SandboxError> {
         match self {
-            Self::CPython(base) => cpython::Template::load(base, material)
+            Self::CPython(base) => cpython::ForkTemplate::load(base, material)
                 .await
-                .map(Template::CPython),
-            Self::Monty(command) => monty::Template::load(command, material)
+                .map(SessionTemplate::CPython),
+            Self::Monty(command) => monty::MontyTemplate::load(command, material)
                 .await
-                .map(Template::Monty),
+                .map(SessionTemplate::Monty),
         }
     }
 }
 
 /// Source of sessions. Dropping it ends its process and the sessions that came of it.
 #[derive(Debug)]
-pub(crate) enum Template {
-    CPython(cpython::Template),
-    Monty(monty::Template),
+pub(crate) enum SessionTemplate {
+    CPython(cpython::ForkTemplate),
+    Monty(monty::MontyTemplate),
 }
 
-impl Template {
+impl SessionTemplate {
     /// Begins a worker that may use so many bytes of memory.
     pub(crate) async fn open(
         &self,
-        sandbox: &sandbox::Shared,
+        sandbox: &sandbox::SandboxShared,
         memory: u64,
-    ) -> Result<Worker, SandboxError> {
+    ) -> Result<WorkerHandle, SandboxError> {
         match self {
             Self::CPython(template) => template.open(sandbox, memory).await,
             Self::Monty(template) => template.open(memory).await,
@@ -66,33 +69,33 @@ pub(crate) fn prefer_to_lose(number: u32) {
 
 /// A session's process.
 #[derive(Debug)]
-pub(crate) struct Worker {
+pub(crate) struct WorkerHandle {
     /// Frames go both ways here.
     pub(crate) stream: UnixStream,
-    pub(crate) process: Process,
+    pub(crate) process: WorkerProcess,
 }
 
 /// Work of a process's threads.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Load {
+pub(crate) struct ThreadLoad {
     pub(crate) computed: Duration,
     pub(crate) threads: u64,
 }
 
 /// A process that ends when this is dropped. It is held by descriptor: its number could be another's by now.
 #[derive(Debug)]
-pub(crate) struct Process {
+pub(crate) struct WorkerProcess {
     descriptor: OwnedFd,
     number: u32,
 }
 
-impl Process {
+impl WorkerProcess {
     pub(crate) fn new(descriptor: OwnedFd, number: u32) -> Self {
         Self { descriptor, number }
     }
 
     /// The work of its threads, if the system reports it.
-    pub(crate) fn load(&self) -> Option<Load> {
+    pub(crate) fn load(&self) -> Option<ThreadLoad> {
         let line = fs::read_to_string(format!("/proc/{}/stat", self.number)).ok()?;
         // The name of the program ends with the last bracket, and may hold anything.
         // User and system time are fields 14 and 15 of proc_pid_stat(5), the number of threads is field 20.
@@ -100,7 +103,7 @@ impl Process {
         let user: u64 = fields.next()?.parse().ok()?;
         let system: u64 = fields.next()?.parse().ok()?;
         let ticks = rustix::param::clock_ticks_per_second().max(1);
-        Some(Load {
+        Some(ThreadLoad {
             computed: Duration::from_millis((user + system) * 1_000 / ticks),
             threads: fields.nth(4)?.parse().ok()?,
         })
@@ -121,7 +124,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for WorkerProcess {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
     }

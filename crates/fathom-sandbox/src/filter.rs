@@ -146,9 +146,9 @@ pub(crate) enum FilterError {
     Backend(#[from] BackendError),
 }
 
-type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+type FilterRules = BTreeMap<i64, Vec<SeccompRule>>;
 
-fn open_calls(lists: &[&[i64]]) -> Rules {
+fn open_calls(lists: &[&[i64]]) -> FilterRules {
     lists
         .iter()
         .flat_map(|list| list.iter())
@@ -157,7 +157,7 @@ fn open_calls(lists: &[&[i64]]) -> Rules {
 }
 
 /// Memory may hold data, never new machine code.
-fn no_new_code(rules: &mut Rules) -> Result<(), FilterError> {
+fn no_new_code(rules: &mut FilterRules) -> Result<(), FilterError> {
     for call in [libc::SYS_mmap, libc::SYS_mprotect] {
         rules.insert(call, vec![condition(2, PROT_EXEC, 0)?]);
     }
@@ -180,7 +180,7 @@ fn errno(number: i32) -> SeccompAction {
     SeccompAction::Errno(number.unsigned_abs())
 }
 
-fn compile(rules: Rules, otherwise: i32) -> Result<Vec<u8>, FilterError> {
+fn compile(rules: FilterRules, otherwise: i32) -> Result<Vec<u8>, FilterError> {
     Ok(bytes(&filter(
         rules,
         errno(otherwise),
@@ -189,7 +189,7 @@ fn compile(rules: Rules, otherwise: i32) -> Result<Vec<u8>, FilterError> {
 }
 
 fn filter(
-    rules: Rules,
+    rules: FilterRules,
     otherwise: SeccompAction,
     listed: SeccompAction,
 ) -> Result<BpfProgram, FilterError> {

@@ -10,8 +10,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use fathom_core::cell::{
-    CellBudget, CellCall, CellError, CellErrorKind, CellOutcome, CellReply, CellTask, Form, Output,
-    Value,
+    CellBudget, CellCall, CellError, CellErrorKind, CellOutcome, CellOutput, CellReply, CellTask,
+    CellValue, ValueFormat,
 };
 use fathom_core::text::Text;
 use serde::de::{self, SeqAccess, Visitor};
@@ -47,16 +47,16 @@ pub enum ToWorker<'a> {
     Answer {
         /// The worker's number of the question.
         id: u32,
-        reply: Reply<'a>,
+        reply: AnswerFrame<'a>,
     },
 }
 
 /// An answer.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reply<'a> {
+pub enum AnswerFrame<'a> {
     /// One outcome for each prompt or task.
-    Each(Vec<Outcome<'a>>),
+    Each(Vec<OutcomeFrame<'a>>),
     /// The rest of the budget; nothing where there is no limit.
     Budget {
         /// Model calls.
@@ -74,7 +74,7 @@ pub enum Reply<'a> {
 /// Outcome of one prompt or task.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome<'a> {
+pub enum OutcomeFrame<'a> {
     /// This was said.
     Said(&'a str),
     /// This was chosen among a few.
@@ -94,16 +94,18 @@ pub enum Outcome<'a> {
     },
 }
 
-impl<'a> From<&'a CellReply> for Reply<'a> {
+impl<'a> From<&'a CellReply> for AnswerFrame<'a> {
     fn from(reply: &'a CellReply) -> Self {
         match reply {
-            CellReply::Each(outcomes) => Self::Each(outcomes.iter().map(Outcome::from).collect()),
+            CellReply::Each(outcomes) => {
+                Self::Each(outcomes.iter().map(OutcomeFrame::from).collect())
+            }
             CellReply::Budget(budget) => budget.into(),
         }
     }
 }
 
-impl From<&CellBudget> for Reply<'_> {
+impl From<&CellBudget> for AnswerFrame<'_> {
     #[expect(
         clippy::cast_precision_loss,
         reason = "what is left is read by people and compared roughly"
@@ -121,7 +123,7 @@ impl From<&CellBudget> for Reply<'_> {
     }
 }
 
-impl<'a> From<&'a CellOutcome> for Outcome<'a> {
+impl<'a> From<&'a CellOutcome> for OutcomeFrame<'a> {
     fn from(outcome: &'a CellOutcome) -> Self {
         match outcome {
             CellOutcome::Said(text) => Self::Said(text.as_str()),
@@ -149,54 +151,54 @@ pub enum FromWorker<'a> {
         /// The worker's number of the question.
         id: u32,
         #[serde(borrow)]
-        call: Call<'a>,
+        call: CallFrame<'a>,
     },
     /// The answer that it submits; the first of a cell counts.
     Submit {
         /// The cell that submits.
         cell: u32,
         #[serde(borrow)]
-        value: Given<'a>,
+        value: LeavingValue<'a>,
     },
     /// The answer it has so far; the last of a cell counts.
     Draft {
         /// The cell that works on it.
         cell: u32,
         #[serde(borrow)]
-        value: Given<'a>,
+        value: LeavingValue<'a>,
     },
     /// Output so far; the last such message is kept when the cell is ended from outside.
     Printed {
         /// The cell that prints.
         cell: u32,
         #[serde(borrow)]
-        output: Printed<'a>,
+        output: PrintedFrame<'a>,
     },
     /// The cell ended.
     End {
         cell: u32,
         #[serde(borrow)]
-        output: Printed<'a>,
+        output: PrintedFrame<'a>,
         /// The answer it has so far.
         #[serde(borrow, default)]
-        draft: Option<Given<'a>>,
+        draft: Option<LeavingValue<'a>>,
         /// Exception or limit that ended it before its last line.
         #[serde(borrow, default)]
-        error: Option<Broken<'a>>,
+        error: Option<CellErrorFrame<'a>>,
     },
 }
 
 /// Calls of code.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Call<'a> {
+pub enum CallFrame<'a> {
     /// Replies of the sub-model.
     Query {
         #[serde(borrow)]
-        prompts: Batch<Words<'a>>,
+        prompts: QuestionBatch<BorrowedText<'a>>,
         /// Regular expression that each whole reply must match.
         #[serde(borrow, default)]
-        pattern: Option<Words<'a>>,
+        pattern: Option<BorrowedText<'a>>,
         /// Most tokens of a reply.
         #[serde(default)]
         tokens_max: Option<u32>,
@@ -204,7 +206,7 @@ pub enum Call<'a> {
     /// Answers of children.
     Recurse {
         #[serde(borrow)]
-        tasks: Batch<Task<'a>>,
+        tasks: QuestionBatch<TaskFrame<'a>>,
     },
     /// Rest of the budget.
     Budget,
@@ -213,24 +215,24 @@ pub enum Call<'a> {
 /// A task for a child.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Task<'a> {
+pub struct TaskFrame<'a> {
     #[serde(borrow)]
-    goal: Words<'a>,
+    goal: BorrowedText<'a>,
     #[serde(borrow, default)]
-    context: Option<Given<'a>>,
+    context: Option<LeavingValue<'a>>,
 }
 
 /// A value that leaves the sandbox, of at most [`VALUE_BYTES_MAX`].
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Given<'a> {
-    form: Form,
+pub struct LeavingValue<'a> {
+    form: ValueFormat,
     #[serde(borrow, deserialize_with = "few_words")]
-    text: Words<'a>,
+    text: BorrowedText<'a>,
 }
 
-fn few_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Words<'de>, D::Error> {
-    let words = Words::deserialize(deserializer)?;
+fn few_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BorrowedText<'de>, D::Error> {
+    let words = BorrowedText::deserialize(deserializer)?;
     if words.0.len() > VALUE_BYTES_MAX {
         return Err(de::Error::invalid_length(
             words.0.len(),
@@ -243,21 +245,21 @@ fn few_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Words<'de>, D
 /// Printed output of a cell.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Printed<'a> {
+pub struct PrintedFrame<'a> {
     #[serde(borrow)]
-    head: Words<'a>,
+    head: BorrowedText<'a>,
     #[serde(borrow, default)]
-    tail: Option<Words<'a>>,
+    tail: Option<BorrowedText<'a>>,
     bytes: u64,
 }
 
 /// End of a cell before its last line.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Broken<'a> {
+pub struct CellErrorFrame<'a> {
     kind: BrokenKind,
     #[serde(borrow)]
-    message: Words<'a>,
+    message: BorrowedText<'a>,
 }
 
 /// The kinds of ends that a worker itself can tell.
@@ -275,23 +277,23 @@ pub enum BrokenKind {
 /// A string that is borrowed from its frame where it can be.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
-pub struct Words<'a>(#[serde(borrow)] Cow<'a, str>);
+pub struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
 
-impl From<Words<'_>> for Text {
-    fn from(words: Words<'_>) -> Self {
+impl From<BorrowedText<'_>> for Text {
+    fn from(words: BorrowedText<'_>) -> Self {
         Self::new(&*words.0)
     }
 }
 
 /// A list of at most [`BATCH_MAX`] things.
 #[derive(Debug)]
-pub struct Batch<T>(Vec<T>);
+pub struct QuestionBatch<T>(Vec<T>);
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Batch<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for QuestionBatch<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Few<T>(std::marker::PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Few<T> {
-            type Value = Batch<T>;
+        struct BoundedList<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for BoundedList<T> {
+            type Value = QuestionBatch<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, "a list of at most {BATCH_MAX}")
@@ -305,10 +307,10 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Batch<T> {
                     }
                     items.push(item);
                 }
-                Ok(Batch(items))
+                Ok(QuestionBatch(items))
             }
         }
-        deserializer.deserialize_seq(Few(std::marker::PhantomData))
+        deserializer.deserialize_seq(BoundedList(std::marker::PhantomData))
     }
 }
 
@@ -330,7 +332,7 @@ impl<'a> FromWorker<'a> {
     }
 }
 
-impl Call<'_> {
+impl CallFrame<'_> {
     /// Number of prompts or tasks, at least one.
     pub fn count(&self) -> usize {
         match self {
@@ -341,10 +343,10 @@ impl Call<'_> {
     }
 }
 
-impl From<Call<'_>> for CellCall {
-    fn from(call: Call<'_>) -> Self {
+impl From<CallFrame<'_>> for CellCall {
+    fn from(call: CallFrame<'_>) -> Self {
         match call {
-            Call::Query {
+            CallFrame::Query {
                 prompts,
                 pattern,
                 tokens_max,
@@ -353,25 +355,25 @@ impl From<Call<'_>> for CellCall {
                 pattern: pattern.map(Text::from),
                 tokens_max,
             },
-            Call::Recurse { tasks } => Self::Recurse {
+            CallFrame::Recurse { tasks } => Self::Recurse {
                 tasks: tasks.0.into_iter().map(CellTask::from).collect(),
             },
-            Call::Budget => Self::Budget,
+            CallFrame::Budget => Self::Budget,
         }
     }
 }
 
-impl From<Task<'_>> for CellTask {
-    fn from(task: Task<'_>) -> Self {
+impl From<TaskFrame<'_>> for CellTask {
+    fn from(task: TaskFrame<'_>) -> Self {
         Self {
             goal: task.goal.into(),
-            context: task.context.map(Value::from),
+            context: task.context.map(CellValue::from),
         }
     }
 }
 
-impl From<Given<'_>> for Value {
-    fn from(given: Given<'_>) -> Self {
+impl From<LeavingValue<'_>> for CellValue {
+    fn from(given: LeavingValue<'_>) -> Self {
         Self {
             form: given.form,
             text: given.text.into(),
@@ -379,13 +381,13 @@ impl From<Given<'_>> for Value {
     }
 }
 
-impl Printed<'_> {
+impl PrintedFrame<'_> {
     /// The part of it that is kept: the limit holds whatever the worker sends.
-    pub fn kept(&self, bytes_max: u32) -> Output {
+    pub fn kept(&self, bytes_max: u32) -> CellOutput {
         let half = bytes_max as usize / 2;
         let Some(tail) = &self.tail else {
             let head = beginning(&self.head.0, bytes_max as usize);
-            return Output {
+            return CellOutput {
                 head: head.into(),
                 tail: None,
                 bytes: self.bytes.max(head.len() as u64),
@@ -393,7 +395,7 @@ impl Printed<'_> {
         };
         let head = beginning(&self.head.0, half);
         let tail = ending(&tail.0, half);
-        Output {
+        CellOutput {
             head: head.into(),
             tail: Some(tail.into()),
             bytes: self.bytes.max((head.len() + tail.len()) as u64),
@@ -401,8 +403,8 @@ impl Printed<'_> {
     }
 }
 
-impl From<Broken<'_>> for CellError {
-    fn from(broken: Broken<'_>) -> Self {
+impl From<CellErrorFrame<'_>> for CellError {
+    fn from(broken: CellErrorFrame<'_>) -> Self {
         Self {
             kind: match broken.kind {
                 BrokenKind::Syntax => CellErrorKind::Syntax,

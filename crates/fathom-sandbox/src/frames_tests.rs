@@ -5,7 +5,7 @@ fn printed(head: &str, tail: Option<&str>, bytes: u64) -> String {
     format!(r#"{{"end": {{"cell": 1, "output": {{"head": "{head}"{tail}, "bytes": {bytes}}}}}}}"#)
 }
 
-fn kept(json: &str, bytes_max: u32) -> Output {
+fn kept(json: &str, bytes_max: u32) -> CellOutput {
     match FromWorker::parse(json.as_bytes()).unwrap() {
         FromWorker::End { output, .. } => output.kept(bytes_max),
         other => panic!("{other:?}"),

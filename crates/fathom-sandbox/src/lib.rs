@@ -1,8 +1,8 @@
 //! Runs code that a model wrote, in processes that can do nothing but compute and ask.
 //!
-//! A [`Sandbox`] loads material into a [`Context`] once. Any number of [`Session`]s begin with it, side by side and without a
-//! copy each. A session runs cells of Python that share their variables; what a cell asks ([`Heard::Asked`]) is answered from
-//! outside, and its end ([`Heard::Ended`]) says what it printed, submitted, and what stopped it.
+//! A [`Sandbox`] loads material into a [`SandboxContext`] once. Any number of [`SandboxSession`]s begin with it, side by side and without a
+//! copy each. A session runs cells of Python that share their variables; what a cell asks ([`CellEvent::Asked`]) is answered from
+//! outside, and its end ([`CellEvent::Ended`]) says what it printed, submitted, and what stopped it.
 //!
 //! # What holds
 //!
@@ -39,8 +39,10 @@ pub mod frames;
 pub mod worker;
 
 pub use error::SandboxError;
-pub use material::{Content, MATERIAL_BYTES_MAX, Material};
-pub use options::{Choice, Interpreter, Isolation, Options, PROCESSES_MAX, WorkerCommand};
-pub use record::{Asked, PastCell};
-pub use sandbox::{Context, Sandbox};
-pub use session::{Cell, Heard, Session};
+pub use material::{MATERIAL_BYTES_MAX, MaterialContent, SandboxMaterial};
+pub use options::{
+    InterpreterChoice, InterpreterKind, Isolation, PROCESSES_MAX, SandboxOptions, WorkerCommand,
+};
+pub use record::{PastCell, RecordedQuestion};
+pub use sandbox::{Sandbox, SandboxContext};
+pub use session::{CellEvent, SandboxSession, SessionCell};

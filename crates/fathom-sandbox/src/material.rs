@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, Write};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use fathom_core::cell::Form;
+use fathom_core::cell::ValueFormat;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -20,16 +20,16 @@ pub(crate) const SHARED_BYTES_MIN: u64 = 1 << 20;
 
 /// A piece of what code finds as `context`.
 #[derive(Clone, Debug)]
-pub struct Material {
+pub struct SandboxMaterial {
     /// Its name; the key in `context` where there are several.
     pub name: String,
-    pub form: Form,
-    pub content: Content,
+    pub form: ValueFormat,
+    pub content: MaterialContent,
 }
 
 /// A text in UTF-8.
 #[derive(Clone, Debug)]
-pub enum Content {
+pub enum MaterialContent {
     /// In memory.
     Bytes(Vec<u8>),
     /// In memory, where others look at it too.
@@ -38,17 +38,17 @@ pub enum Content {
 
 /// A piece as its reader is told of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Piece {
+pub(crate) struct MaterialPiece {
     pub(crate) name: String,
-    pub(crate) form: Form,
+    pub(crate) form: ValueFormat,
     pub(crate) bytes: u64,
 }
 
 /// Material in memory that nobody can change any more: one piece after the other, then what they are, as JSON. There may be more of
 /// that than fits a message.
 #[derive(Debug)]
-pub(crate) struct Sealed {
-    pub(crate) pieces: Vec<Piece>,
+pub(crate) struct SealedMemory {
+    pub(crate) pieces: Vec<MaterialPiece>,
     pub(crate) memory: OwnedFd,
     /// Bytes of the pieces alone.
     pub(crate) bytes: u64,
@@ -56,21 +56,21 @@ pub(crate) struct Sealed {
     pub(crate) index_bytes: u64,
 }
 
-impl Sealed {
+impl SealedMemory {
     /// Copies the material, which takes a while.
-    pub(crate) fn copy(material: Vec<Material>) -> Result<Self, SandboxError> {
+    pub(crate) fn copy(material: Vec<SandboxMaterial>) -> Result<Self, SandboxError> {
         let mut memory = reserve()?;
         let mut pieces = Vec::with_capacity(material.len());
         let mut bytes = 0;
-        for Material {
+        for SandboxMaterial {
             name,
             form,
             content,
         } in material
         {
             let content = match &content {
-                Content::Bytes(content) => content.as_slice(),
-                Content::Shared(content) => content.as_bytes(),
+                MaterialContent::Bytes(content) => content.as_slice(),
+                MaterialContent::Shared(content) => content.as_bytes(),
             };
             memory
                 .write_all(content)
@@ -83,7 +83,7 @@ impl Sealed {
                     bytes_max: MATERIAL_BYTES_MAX,
                 });
             }
-            pieces.push(Piece {
+            pieces.push(MaterialPiece {
                 name,
                 form,
                 bytes: copied,
@@ -105,16 +105,16 @@ impl Sealed {
 
 /// Material that is kept as bytes: a descriptor each would be too many where there are thousands.
 #[derive(Debug)]
-pub(crate) struct Small {
+pub(crate) struct SmallMaterial {
     /// As they are sealed, with their description.
     content: Vec<u8>,
     pub(crate) bytes: u64,
     pub(crate) index_bytes: u64,
 }
 
-impl Small {
+impl SmallMaterial {
     /// Takes the bytes back, and checks them: who reads them later cannot say where they came from.
-    pub(crate) fn new(sealed: Sealed) -> Result<Self, SandboxError> {
+    pub(crate) fn new(sealed: SealedMemory) -> Result<Self, SandboxError> {
         let mut content = Vec::new();
         let mut memory = File::from(sealed.memory);
         memory
@@ -161,13 +161,13 @@ enum PieceError {
     },
 }
 
-fn check(piece: &Piece, content: &[u8]) -> Result<(), PieceError> {
+fn check(piece: &MaterialPiece, content: &[u8]) -> Result<(), PieceError> {
     let text = std::str::from_utf8(content)?;
     let check = |json: &str| serde_json::from_str::<IgnoredAny>(json).map(drop);
     match piece.form {
-        Form::Text => Ok(()),
-        Form::Json => Ok(check(text)?),
-        Form::Lines => text
+        ValueFormat::Text => Ok(()),
+        ValueFormat::Json => Ok(check(text)?),
+        ValueFormat::Lines => text
             .split('\n')
             .enumerate()
             .filter(|(_, line)| !line.trim().is_empty())

@@ -18,11 +18,11 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use crate::engine::{Process, Worker, prefer_to_lose};
+use crate::engine::{WorkerHandle, WorkerProcess, prefer_to_lose};
 use crate::error::SandboxError;
-use crate::material::Sealed;
-use crate::options::{Interpreter, Isolation, WorkerCommand};
-use crate::worker::{self, Begin, First, Greeting, Locked};
+use crate::material::SealedMemory;
+use crate::options::{InterpreterKind, Isolation, WorkerCommand};
+use crate::worker::{self, BeginFrame, FirstFrame, GreetingFrame, LockedDown};
 
 /// Longest time until a worker is ready, with all its material.
 const BEGIN_MAX: Duration = Duration::from_mins(1);
@@ -35,18 +35,18 @@ const STARTS_MAX: usize = 1_024;
 
 /// Starting point of the sessions on one context.
 #[derive(Clone, Debug)]
-pub(crate) struct Template {
+pub(crate) struct MontyTemplate {
     command: Arc<WorkerCommand>,
-    material: Arc<Sealed>,
+    material: Arc<SealedMemory>,
 }
 
 /// Begins a worker and ends it: what is in force in it, or why it cannot be used.
 pub(crate) async fn probe(command: &WorkerCommand) -> Result<Isolation, SandboxError> {
     // Enough to begin in; no cell runs in it.
-    let nothing = Sealed::copy(Vec::new())?;
+    let nothing = SealedMemory::copy(Vec::new())?;
     let (_worker, locked) = begin(command, &nothing, 64 << 20).await?;
     Ok(Isolation {
-        interpreter: Interpreter::Monty,
+        interpreter: InterpreterKind::Monty,
         version: worker::VERSION.to_owned(),
         program: Some(command.program.clone()),
         landlock: locked.landlock,
@@ -56,11 +56,11 @@ pub(crate) async fn probe(command: &WorkerCommand) -> Result<Isolation, SandboxE
     })
 }
 
-impl Template {
+impl MontyTemplate {
     /// Material that a worker can read is ready; one is begun to see whether it can.
     pub(crate) async fn load(
         command: &Arc<WorkerCommand>,
-        material: Sealed,
+        material: SealedMemory,
     ) -> Result<Self, SandboxError> {
         let template = Self {
             command: Arc::clone(command),
@@ -71,7 +71,7 @@ impl Template {
         Ok(template)
     }
 
-    pub(crate) async fn open(&self, memory: u64) -> Result<Worker, SandboxError> {
+    pub(crate) async fn open(&self, memory: u64) -> Result<WorkerHandle, SandboxError> {
         begin(&self.command, &self.material, memory)
             .await
             .map(|(worker, _)| worker)
@@ -80,9 +80,9 @@ impl Template {
 
 async fn begin(
     command: &WorkerCommand,
-    material: &Sealed,
+    material: &SealedMemory,
     memory: u64,
-) -> Result<(Worker, Locked), SandboxError> {
+) -> Result<(WorkerHandle, LockedDown), SandboxError> {
     let (ours, theirs) = StdUnixStream::pair().map_err(SandboxError::io("make a socket"))?;
     ours.set_nonblocking(true)
         .map_err(SandboxError::io("make a socket"))?;
@@ -94,13 +94,15 @@ async fn begin(
         .map_err(SandboxError::io("start a worker"))?;
     let process = descriptor(&child)?;
     prefer_to_lose(child.id().unwrap_or_default());
-    let begin = First::Begin(Begin {
+    let begin = FirstFrame::Begin(BeginFrame {
         memory,
         pieces: material.pieces.clone(),
     });
     match timeout(BEGIN_MAX, greet(&mut stream, &begin)).await {
-        Ok(Ok(Greeting::Ready(locked))) => Ok((Worker { stream, process }, locked)),
-        Ok(Ok(Greeting::Refused { reason })) => Err(SandboxError::BadMaterial { cause: reason }),
+        Ok(Ok(GreetingFrame::Ready(locked))) => Ok((WorkerHandle { stream, process }, locked)),
+        Ok(Ok(GreetingFrame::Refused { reason })) => {
+            Err(SandboxError::BadMaterial { cause: reason })
+        }
         Ok(Err(error)) => Err(SandboxError::io("begin a worker")(error)),
         Err(_) => Err(SandboxError::io("begin a worker")(
             io::ErrorKind::TimedOut.into(),
@@ -108,7 +110,7 @@ async fn begin(
     }
 }
 
-async fn greet(stream: &mut UnixStream, begin: &First) -> io::Result<Greeting> {
+async fn greet(stream: &mut UnixStream, begin: &FirstFrame) -> io::Result<GreetingFrame> {
     let begin = serde_json::to_vec(begin)?;
     let length = u32::try_from(begin.len()).map_err(io::Error::other)?;
     stream.write_all(&length.to_be_bytes()).await?;
@@ -123,23 +125,23 @@ async fn greet(stream: &mut UnixStream, begin: &First) -> io::Result<Greeting> {
 }
 
 /// The child's descriptor. The child itself is reaped by the runtime when it ends.
-fn descriptor(child: &Child) -> Result<Process, SandboxError> {
+fn descriptor(child: &Child) -> Result<WorkerProcess, SandboxError> {
     let id = child.id().unwrap_or_default();
     let process = i32::try_from(id).ok().and_then(Pid::from_raw);
     let process = process
         .ok_or_else(|| SandboxError::io("watch a worker")(io::ErrorKind::NotFound.into()))?;
     let descriptor =
         pidfd_open(process, PidfdFlags::empty()).map_err(SandboxError::system("watch a worker"))?;
-    Ok(Process::new(descriptor, id))
+    Ok(WorkerProcess::new(descriptor, id))
 }
 
 /// Something that begins a process.
-type Start = Box<dyn FnOnce() + Send>;
+type MontyStart = Box<dyn FnOnce() + Send>;
 
 /// The thread that begins workers. The kernel ends each of them with the thread that began it, so this one lives as long as
 /// the program does.
-static STARTER: LazyLock<mpsc::SyncSender<Start>> = LazyLock::new(|| {
-    let (starts, inbox) = mpsc::sync_channel::<Start>(STARTS_MAX);
+static STARTER: LazyLock<mpsc::SyncSender<MontyStart>> = LazyLock::new(|| {
+    let (starts, inbox) = mpsc::sync_channel::<MontyStart>(STARTS_MAX);
     let work = move || {
         for start in inbox {
             // A panic would end the thread, and all workers with it. Who waits hears of it.

@@ -10,12 +10,12 @@ pub const PROCESSES_MAX: usize = 64;
 
 /// Options of a sandbox.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct SandboxOptions {
     /// The Python to use; searched for when nothing is said.
     pub python: Option<PathBuf>,
     /// Folders in which a Python is searched for, in order.
     pub search: Vec<PathBuf>,
-    pub interpreter: Choice,
+    pub interpreter: InterpreterChoice,
     /// Most session processes at a time. Sessions that wait give theirs up when others need one.
     pub processes_max: usize,
     /// Most sessions that compute at a time.
@@ -24,14 +24,14 @@ pub struct Options {
     pub worker: Option<WorkerCommand>,
 }
 
-impl Default for Options {
+impl Default for SandboxOptions {
     fn default() -> Self {
         Self {
             python: None,
             search: ["/usr/local/bin", "/usr/bin", "/bin"]
                 .map(PathBuf::from)
                 .to_vec(),
-            interpreter: Choice::Auto,
+            interpreter: InterpreterChoice::Auto,
             processes_max: PROCESSES_MAX,
             computing_max: thread::available_parallelism().map_or(2, usize::from),
             worker: None,
@@ -40,7 +40,7 @@ impl Default for Options {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Choice {
+pub enum InterpreterChoice {
     /// `CPython` where it can be locked in, else Monty.
     #[default]
     Auto,
@@ -59,14 +59,14 @@ pub struct WorkerCommand {
 
 /// An interpreter that code can run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Interpreter {
+pub enum InterpreterKind {
     /// The reference interpreter of Python: the whole language.
     CPython,
     /// An interpreter of a part of Python, built in.
     Monty,
 }
 
-impl Interpreter {
+impl InterpreterKind {
     /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl Interpreter {
 /// Isolation of code that a model wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Isolation {
-    pub interpreter: Interpreter,
+    pub interpreter: InterpreterKind,
     pub version: String,
     /// Path, if it is a separate program.
     pub program: Option<PathBuf>,

@@ -17,23 +17,23 @@ pub(crate) const REST: Duration = Duration::from_millis(50);
 
 /// The places for session processes.
 #[derive(Debug)]
-pub(crate) struct Pool {
+pub(crate) struct SessionPool {
     places: usize,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct PoolState {
     taken: usize,
     /// Offered places in their order, with what tells their holders to leave.
     offered: BTreeMap<u64, Arc<Notify>>,
     clock: u64,
     /// Places whose holders were told to leave and have not yet.
     leaving: usize,
-    waiting: VecDeque<oneshot::Sender<Place>>,
+    waiting: VecDeque<oneshot::Sender<PoolSlot>>,
 }
 
-impl State {
+impl PoolState {
     /// Tells as many holders to leave as are needed for those who wait.
     fn call_in(&mut self) {
         self.waiting.retain(|waiting| !waiting.is_closed());
@@ -46,7 +46,7 @@ impl State {
     }
 }
 
-impl Pool {
+impl SessionPool {
     pub(crate) fn new(places: usize) -> Arc<Self> {
         Arc::new(Self {
             places: places.max(1),
@@ -54,19 +54,19 @@ impl Pool {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PoolState> {
         // A panic in one session must not end all others.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A place for a process, in the order of asking.
-    pub(crate) async fn place(self: &Arc<Self>) -> Place {
+    pub(crate) async fn place(self: &Arc<Self>) -> PoolSlot {
         loop {
             let wait = {
                 let mut state = self.state();
                 if state.taken < self.places {
                     state.taken += 1;
-                    return Place::new(self);
+                    return PoolSlot::new(self);
                 }
                 let (give, wait) = oneshot::channel();
                 state.waiting.push_back(give);
@@ -83,7 +83,7 @@ impl Pool {
     fn hand_on(self: &Arc<Self>) {
         let mut state = self.state();
         while let Some(waiting) = state.waiting.pop_front() {
-            let place = Place::new(self);
+            let place = PoolSlot::new(self);
             match waiting.send(place) {
                 Ok(()) => return,
                 // It must not be dropped under the lock, and is not a place given back.
@@ -96,24 +96,24 @@ impl Pool {
 
 /// A place in the pool; dropping it gives it back.
 #[derive(Debug)]
-pub(crate) struct Place {
-    pool: Option<Arc<Pool>>,
+pub(crate) struct PoolSlot {
+    pool: Option<Arc<SessionPool>>,
     leave: Arc<Notify>,
-    standing: Standing,
+    standing: SlotState,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Standing {
+enum SlotState {
     Kept,
     Offered(u64),
 }
 
-impl Place {
-    fn new(pool: &Arc<Pool>) -> Self {
+impl PoolSlot {
+    fn new(pool: &Arc<SessionPool>) -> Self {
         Self {
             pool: Some(Arc::clone(pool)),
             leave: Arc::default(),
-            standing: Standing::Kept,
+            standing: SlotState::Kept,
         }
     }
 
@@ -123,26 +123,26 @@ impl Place {
 
     /// From now on the place may be wanted back.
     pub(crate) fn offer(&mut self) {
-        let (Some(pool), Standing::Kept) = (&self.pool, self.standing) else {
+        let (Some(pool), SlotState::Kept) = (&self.pool, self.standing) else {
             return;
         };
         let mut state = pool.state();
         state.clock += 1;
         let since = state.clock;
         state.offered.insert(since, Arc::clone(&self.leave));
-        self.standing = Standing::Offered(since);
+        self.standing = SlotState::Offered(since);
         state.call_in();
     }
 
     /// Keeps the place from now on. False when it is wanted back already: then it must be dropped.
     #[must_use]
     pub(crate) fn keep(&mut self) -> bool {
-        let (Some(pool), Standing::Offered(since)) = (&self.pool, self.standing) else {
+        let (Some(pool), SlotState::Offered(since)) = (&self.pool, self.standing) else {
             return true;
         };
         let kept = pool.state().offered.remove(&since).is_some();
         if kept {
-            self.standing = Standing::Kept;
+            self.standing = SlotState::Kept;
         }
         kept
     }
@@ -153,12 +153,12 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for PoolSlot {
     fn drop(&mut self) {
         let Some(pool) = self.pool.take() else {
             return;
         };
-        if let Standing::Offered(since) = self.standing {
+        if let SlotState::Offered(since) = self.standing {
             let mut state = pool.state();
             if state.offered.remove(&since).is_none() {
                 state.leaving -= 1;

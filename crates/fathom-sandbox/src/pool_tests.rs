@@ -16,7 +16,7 @@ fn ready<T>(future: impl Future<Output = T>) -> T {
 
 #[test]
 fn the_longest_offered_place_is_wanted_first_and_goes_to_who_asked_first() {
-    let pool = Pool::new(2);
+    let pool = SessionPool::new(2);
     let mut a = ready(pool.place());
     let mut b = ready(pool.place());
     b.offer();
@@ -46,7 +46,7 @@ fn the_longest_offered_place_is_wanted_first_and_goes_to_who_asked_first() {
 
 #[test]
 fn a_place_for_someone_who_is_gone_is_not_lost() {
-    let pool = Pool::new(1);
+    let pool = SessionPool::new(1);
     let a = ready(pool.place());
     {
         let gone = pin!(pool.place());
@@ -65,7 +65,7 @@ fn a_place_for_someone_who_is_gone_is_not_lost() {
 
 #[test]
 fn who_is_gone_drives_nobody_out() {
-    let pool = Pool::new(1);
+    let pool = SessionPool::new(1);
     let mut a = ready(pool.place());
     {
         let gone = pin!(pool.place());

@@ -1,6 +1,6 @@
 //! Questions of a cell and their answers: a cell that runs again is given them and does not ask again.
 
-use fathom_core::cell::{CellCall, CellQuestion, CellReply, CellTask, Value};
+use fathom_core::cell::{CellCall, CellQuestion, CellReply, CellTask, CellValue};
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use sha2::{Digest, Sha256};
@@ -12,39 +12,39 @@ const DRAFTS_BYTES: u64 = 8 << 20;
 #[derive(Clone, Debug)]
 pub struct PastCell {
     pub code: Text,
-    pub asked: Vec<Asked>,
+    pub asked: Vec<RecordedQuestion>,
     /// Time from beginning to end, if known.
     pub took: Option<Millis>,
 }
 
 /// A question that was asked, and its answer if there was one.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct RecordedQuestion {
     pub question: CellQuestion,
     pub reply: Option<CellReply>,
 }
 
 /// The questions of one cell. They are known by their hashes: prompts may be large, and the journal has them.
 #[derive(Debug, Default)]
-pub(crate) struct Record {
-    entries: Vec<Entry>,
+pub(crate) struct QuestionLog {
+    entries: Vec<LogEntry>,
     /// Entries before this one are all used.
     unused: usize,
     last: u32,
-    asked: Amount,
+    asked: RecordedAmount,
     drafted: u64,
 }
 
 /// Amount of questions.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Amount {
+pub(crate) struct RecordedAmount {
     /// Prompts and tasks.
     pub(crate) count: u32,
     /// Bytes of their frames.
     pub(crate) bytes: u64,
 }
 
-impl Amount {
+impl RecordedAmount {
     /// A question's least amount: its frame has a few more bytes than its words.
     fn of(call: &CellCall) -> Self {
         let (count, bytes) = match call {
@@ -80,24 +80,26 @@ impl Amount {
 pub(crate) type QuestionHash = [u8; 32];
 
 #[derive(Debug)]
-struct Entry {
+struct LogEntry {
     hash: QuestionHash,
     id: u32,
     reply: Option<CellReply>,
     used: bool,
 }
 
-impl Record {
-    pub(crate) fn new(asked: Vec<Asked>) -> Self {
-        let amounts = asked.iter().map(|asked| Amount::of(&asked.question.call));
-        let amount = amounts.fold(Amount::default(), Amount::plus);
+impl QuestionLog {
+    pub(crate) fn new(asked: Vec<RecordedQuestion>) -> Self {
+        let amounts = asked
+            .iter()
+            .map(|asked| RecordedAmount::of(&asked.question.call));
+        let amount = amounts.fold(RecordedAmount::default(), RecordedAmount::plus);
         let drafts = asked
             .iter()
             .filter_map(|asked| asked.question.draft.as_ref());
         let drafted = drafts.map(|draft| draft.text.as_str().len() as u64).sum();
         let entries = asked
             .into_iter()
-            .map(|Asked { question, reply }| Entry {
+            .map(|RecordedQuestion { question, reply }| LogEntry {
                 hash: hash(&question.call),
                 id: question.id,
                 reply,
@@ -115,7 +117,7 @@ impl Record {
     }
 
     /// This amount and all that the cell asked before, over all its tries.
-    pub(crate) fn with(&self, more: Amount) -> Amount {
+    pub(crate) fn with(&self, more: RecordedAmount) -> RecordedAmount {
         self.asked.plus(more)
     }
 
@@ -125,7 +127,7 @@ impl Record {
         (self.asked.bytes + DRAFTS_BYTES).saturating_sub(self.drafted)
     }
 
-    pub(crate) fn drafted(&mut self, draft: Option<&Value>) {
+    pub(crate) fn drafted(&mut self, draft: Option<&CellValue>) {
         self.drafted += draft.map_or(0, |draft| draft.text.as_str().len() as u64);
     }
 
@@ -154,11 +156,11 @@ impl Record {
     }
 
     /// Adds a question; gives it the next number.
-    pub(crate) fn add(&mut self, hash: QuestionHash, amount: Amount) -> u32 {
+    pub(crate) fn add(&mut self, hash: QuestionHash, amount: RecordedAmount) -> u32 {
         self.asked = self.asked.plus(amount);
         self.last = self.last.saturating_add(1);
         let id = self.last;
-        self.entries.push(Entry {
+        self.entries.push(LogEntry {
             hash,
             id,
             reply: None,
@@ -183,11 +185,11 @@ pub(crate) fn hash(call: &CellCall) -> QuestionHash {
         hasher.update((text.len() as u64).to_le_bytes());
         hasher.update(text);
     };
-    let value = |text: &mut dyn FnMut(&str), value: &Value| {
+    let value = |text: &mut dyn FnMut(&str), value: &CellValue| {
         text(match value.form {
-            fathom_core::cell::Form::Text => "text",
-            fathom_core::cell::Form::Lines => "lines",
-            fathom_core::cell::Form::Json => "json",
+            fathom_core::cell::ValueFormat::Text => "text",
+            fathom_core::cell::ValueFormat::Lines => "lines",
+            fathom_core::cell::ValueFormat::Json => "json",
         });
         text(value.text.as_str());
     };

@@ -7,35 +7,37 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 
 use crate::cpython;
-use crate::driver::{Driver, Past};
-use crate::engine::{Engine, Template};
+use crate::driver::{FinishedCell, SessionTask};
+use crate::engine::{Interpreter, SessionTemplate};
 use crate::error::SandboxError;
-use crate::material::{Material, Sealed};
+use crate::material::{SandboxMaterial, SealedMemory};
 use crate::monty;
-use crate::options::{Choice, Interpreter, Isolation, Options, WorkerCommand};
-use crate::pool::Pool;
+use crate::options::{
+    InterpreterChoice, InterpreterKind, Isolation, SandboxOptions, WorkerCommand,
+};
+use crate::pool::SessionPool;
 use crate::record::PastCell;
-use crate::session::Session;
+use crate::session::SandboxSession;
 
 /// Runs code that a model wrote. Clones share their processes.
 #[derive(Clone, Debug)]
-pub struct Sandbox(Arc<Shared>);
+pub struct Sandbox(Arc<SandboxShared>);
 
 /// Material that sessions begin with. The last clone to go ends the process that holds it.
 #[derive(Clone, Debug)]
-pub struct Context(Arc<Template>);
+pub struct SandboxContext(Arc<SessionTemplate>);
 
-impl Context {
-    pub(crate) fn template(&self) -> &Template {
+impl SandboxContext {
+    pub(crate) fn template(&self) -> &SessionTemplate {
         &self.0
     }
 }
 
 #[derive(Debug)]
-pub(crate) struct Shared {
-    options: Options,
-    begun: Mutex<Begun>,
-    pub(crate) pool: Arc<Pool>,
+pub(crate) struct SandboxShared {
+    options: SandboxOptions,
+    begun: Mutex<BegunWorker>,
+    pub(crate) pool: Arc<SessionPool>,
     computing: Arc<Semaphore>,
 }
 
@@ -45,9 +47,9 @@ pub(crate) struct Shared {
 struct NoneHolds(Vec<String>);
 
 #[derive(Debug)]
-enum Begun {
+enum BegunWorker {
     NotYet,
-    Ready(Engine, Isolation),
+    Ready(Interpreter, Isolation),
     /// Nothing can be used, for this reason; it is not tried again.
     Refused(String),
 }
@@ -59,12 +61,12 @@ impl Sandbox {
     }
 
     /// A sandbox that starts nothing yet.
-    pub fn new(options: Options) -> Self {
-        let pool = Pool::new(options.processes_max);
+    pub fn new(options: SandboxOptions) -> Self {
+        let pool = SessionPool::new(options.processes_max);
         let computing = options.computing_max.clamp(1, Semaphore::MAX_PERMITS);
-        Self(Arc::new(Shared {
+        Self(Arc::new(SandboxShared {
             options,
-            begun: Mutex::new(Begun::NotYet),
+            begun: Mutex::new(BegunWorker::NotYet),
             pool,
             computing: Arc::new(Semaphore::new(computing)),
         }))
@@ -88,28 +90,31 @@ impl Sandbox {
     }
 
     /// Makes the material into the value that sessions find as `context`: one piece is it, several are a dictionary by name.
-    pub async fn load(&self, material: Vec<Material>) -> Result<Context, SandboxError> {
-        let sealed = spawn_blocking(move || Sealed::copy(material));
+    pub async fn load(
+        &self,
+        material: Vec<SandboxMaterial>,
+    ) -> Result<SandboxContext, SandboxError> {
+        let sealed = spawn_blocking(move || SealedMemory::copy(material));
         let (engine, _) = self.0.begin().await?;
         let sealed = sealed.await.map_err(|error| SandboxError::BaseFailed {
             what: error.to_string(),
         })??;
         let template = engine.load(sealed).await?;
-        Ok(Context(Arc::new(template)))
+        Ok(SandboxContext(Arc::new(template)))
     }
 
     /// A session on this context that has these cells behind it. Its process is made by the first cell.
-    pub fn session(&self, context: &Context, history: Vec<PastCell>) -> Session {
-        Session::new(Driver {
+    pub fn session(&self, context: &SandboxContext, history: Vec<PastCell>) -> SandboxSession {
+        SandboxSession::new(SessionTask {
             shared: Arc::clone(&self.0),
             context: context.clone(),
-            history: history.into_iter().map(Past::from).collect(),
+            history: history.into_iter().map(FinishedCell::from).collect(),
             live: None,
         })
     }
 }
 
-impl Shared {
+impl SandboxShared {
     /// A turn to compute, if nobody has to be waited for.
     pub(crate) fn turn_now(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.computing).try_acquire_owned().ok()
@@ -122,61 +127,61 @@ impl Shared {
     }
 
     /// The base process of `CPython`.
-    pub(crate) async fn base(&self) -> Result<Arc<cpython::Base>, SandboxError> {
+    pub(crate) async fn base(&self) -> Result<Arc<cpython::BaseProcess>, SandboxError> {
         match self.begin().await?.0 {
-            Engine::CPython(base) => Ok(base),
-            Engine::Monty(_) => Err(SandboxError::BaseFailed {
+            Interpreter::CPython(base) => Ok(base),
+            Interpreter::Monty(_) => Err(SandboxError::BaseFailed {
                 what: "it ended, and no other could be begun".to_owned(),
             }),
         }
     }
 
     /// The interpreter there is. One whose base process failed is begun anew.
-    async fn begin(&self) -> Result<(Engine, Isolation), SandboxError> {
+    async fn begin(&self) -> Result<(Interpreter, Isolation), SandboxError> {
         // Held while interpreters are tried: who comes meanwhile waits for this try and starts none.
         let mut begun = self.begun.lock().await;
-        if let Begun::Ready(Engine::CPython(base), _) = &*begun
+        if let BegunWorker::Ready(Interpreter::CPython(base), _) = &*begun
             && base.is_broken()
         {
-            *begun = Begun::NotYet;
+            *begun = BegunWorker::NotYet;
         }
-        if let Begun::NotYet = *begun {
+        if let BegunWorker::NotYet = *begun {
             *begun = match self.choose().await {
-                Ok((engine, isolation)) => Begun::Ready(engine, isolation),
-                Err(reasons) => Begun::Refused(reasons.to_string()),
+                Ok((engine, isolation)) => BegunWorker::Ready(engine, isolation),
+                Err(reasons) => BegunWorker::Refused(reasons.to_string()),
             };
         }
         match &*begun {
-            Begun::Ready(engine, isolation) => Ok((engine.clone(), isolation.clone())),
-            Begun::Refused(reason) => Err(self.refusal(reason.clone())),
-            Begun::NotYet => Err(self.refusal("nothing was tried".to_owned())),
+            BegunWorker::Ready(engine, isolation) => Ok((engine.clone(), isolation.clone())),
+            BegunWorker::Refused(reason) => Err(self.refusal(reason.clone())),
+            BegunWorker::NotYet => Err(self.refusal("nothing was tried".to_owned())),
         }
     }
 
     /// The first interpreter that holds.
-    async fn choose(&self) -> Result<(Engine, Isolation), NoneHolds> {
+    async fn choose(&self) -> Result<(Interpreter, Isolation), NoneHolds> {
         let mut refused = Vec::new();
-        if self.options.interpreter != Choice::Monty {
+        if self.options.interpreter != InterpreterChoice::Monty {
             let programs = cpython::programs(self.options.python.as_ref(), &self.options.search);
             if programs.is_empty() {
                 refused.push("no Python was found".to_owned());
             }
             for program in programs {
-                match cpython::Base::begin(&program).await {
+                match cpython::BaseProcess::begin(&program).await {
                     Ok((base, mut isolation)) => {
                         isolation.refused = refused;
-                        return Ok((Engine::CPython(Arc::new(base)), isolation));
+                        return Ok((Interpreter::CPython(Arc::new(base)), isolation));
                     }
                     Err(reason) => refused.push(format!("{}: {reason}", program.display())),
                 }
             }
         }
-        if self.options.interpreter != Choice::CPython {
+        if self.options.interpreter != InterpreterChoice::CPython {
             match &self.options.worker {
                 Some(command) => match monty::probe(command).await {
                     Ok(mut isolation) => {
                         isolation.refused = refused;
-                        return Ok((Engine::Monty(Arc::new(command.clone())), isolation));
+                        return Ok((Interpreter::Monty(Arc::new(command.clone())), isolation));
                     }
                     Err(reason) => refused.push(format!("Monty: {reason}")),
                 },
@@ -188,9 +193,9 @@ impl Shared {
 
     fn refusal(&self, reason: String) -> SandboxError {
         let interpreter = match self.options.interpreter {
-            Choice::Auto => return SandboxError::NoInterpreter { reason },
-            Choice::CPython => Interpreter::CPython,
-            Choice::Monty => Interpreter::Monty,
+            InterpreterChoice::Auto => return SandboxError::NoInterpreter { reason },
+            InterpreterChoice::CPython => InterpreterKind::CPython,
+            InterpreterChoice::Monty => InterpreterKind::Monty,
         };
         SandboxError::Refused {
             interpreter: interpreter.name(),

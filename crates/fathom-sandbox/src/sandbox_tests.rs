@@ -1,28 +1,28 @@
 //! A base process that ends.
 
-use fathom_core::cell::{CellEnd, CellErrorKind, CellLimits, Form};
+use fathom_core::cell::{CellErrorKind, CellLimits, CellResult, ValueFormat};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::*;
-use crate::material::Content;
-use crate::session::{Cell, Heard};
+use crate::material::MaterialContent;
+use crate::session::{CellEvent, SessionCell};
 
-async fn run(session: &mut Session, code: &str) -> CellEnd {
-    let cell = Cell {
+async fn run(session: &mut SandboxSession, code: &str) -> CellResult {
+    let cell = SessionCell {
         code: code.into(),
         limits: CellLimits::default(),
         asked: Vec::new(),
     };
     session.run(cell).await.unwrap();
     match session.next().await {
-        Heard::Ended(end) => end,
-        Heard::Asked(question) => panic!("it asked {question:?}"),
+        CellEvent::Ended(end) => end,
+        CellEvent::Asked(question) => panic!("it asked {question:?}"),
     }
 }
 
 #[tokio::test]
 async fn r03_a_machine_that_runs_out_of_memory_loses_workers_first() {
-    let sandbox = Sandbox::new(Options::default());
+    let sandbox = Sandbox::new(SandboxOptions::default());
     let base = sandbox.0.base().await.unwrap().number().unwrap();
     let score = std::fs::read_to_string(format!("/proc/{base}/oom_score_adj")).unwrap();
     assert_eq!(score, "1000\n");
@@ -30,11 +30,11 @@ async fn r03_a_machine_that_runs_out_of_memory_loses_workers_first() {
 
 #[tokio::test]
 async fn r03_a_base_process_that_died_is_replaced() {
-    let sandbox = Sandbox::new(Options::default());
-    let material = Material {
+    let sandbox = Sandbox::new(SandboxOptions::default());
+    let material = SandboxMaterial {
         name: "x".to_owned(),
-        form: Form::Text,
-        content: Content::Bytes(b"short".to_vec()),
+        form: ValueFormat::Text,
+        content: MaterialContent::Bytes(b"short".to_vec()),
     };
     let context = sandbox.load(vec![material]).await.unwrap();
     let base = sandbox.0.base().await.unwrap().number().unwrap();

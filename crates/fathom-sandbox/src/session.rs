@@ -2,54 +2,56 @@
 
 use std::collections::BTreeSet;
 
-use fathom_core::cell::{CellAnswer, CellEnd, CellError, CellErrorKind, CellLimits, CellQuestion};
+use fathom_core::cell::{
+    CellAnswer, CellError, CellErrorKind, CellLimits, CellQuestion, CellResult,
+};
 use fathom_core::text::Text;
 use tokio::sync::mpsc;
 
-use crate::driver::{Driver, Job, Past};
+use crate::driver::{CellJob, FinishedCell, SessionTask};
 use crate::error::SandboxError;
-use crate::record::{Asked, Record};
-use crate::talk::Ears;
+use crate::record::{QuestionLog, RecordedQuestion};
+use crate::talk::QuestionChannel;
 
 /// Room for what a cell says; the limit of questions is checked before.
 const CHANNEL_MAX: usize = 1 << 20;
 
 /// A cell to run.
 #[derive(Clone, Debug, Default)]
-pub struct Cell {
+pub struct SessionCell {
     pub code: Text,
     pub limits: CellLimits,
     /// Questions that an earlier try of this cell has already asked.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<RecordedQuestion>,
 }
 
 /// Messages from a running cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum CellEvent {
     /// It wants to know something.
     Asked(CellQuestion),
-    Ended(CellEnd),
+    Ended(CellResult),
 }
 
 /// Cells that run one after the other and share their variables. Dropping it ends its process.
 #[derive(Debug)]
-pub struct Session {
+pub struct SandboxSession {
     /// Until the first cell begins.
-    driver: Option<Driver>,
-    jobs: mpsc::Sender<Job>,
-    queue: Option<mpsc::Receiver<Job>>,
-    running: Option<Running>,
+    driver: Option<SessionTask>,
+    jobs: mpsc::Sender<CellJob>,
+    queue: Option<mpsc::Receiver<CellJob>>,
+    running: Option<RunningCell>,
 }
 
 #[derive(Debug)]
-struct Running {
-    heard: mpsc::Receiver<Heard>,
+struct RunningCell {
+    heard: mpsc::Receiver<CellEvent>,
     answers: mpsc::Sender<CellAnswer>,
     open: BTreeSet<u32>,
 }
 
-impl Session {
-    pub(crate) fn new(driver: Driver) -> Self {
+impl SandboxSession {
+    pub(crate) fn new(driver: SessionTask) -> Self {
         let (jobs, queue) = mpsc::channel(1);
         Self {
             driver: Some(driver),
@@ -60,7 +62,7 @@ impl Session {
     }
 
     /// Begins a cell. What it asks, and its end, are told by [`Self::next`].
-    pub async fn run(&mut self, cell: Cell) -> Result<(), SandboxError> {
+    pub async fn run(&mut self, cell: SessionCell) -> Result<(), SandboxError> {
         if self.running.is_some() {
             return Err(SandboxError::Busy);
         }
@@ -75,11 +77,11 @@ impl Session {
             .filter(|asked| asked.reply.is_none())
             .map(|asked| asked.question.id)
             .collect();
-        let job = Job {
+        let job = CellJob {
             code: cell.code,
             limits: cell.limits,
-            record: Record::new(cell.asked),
-            ears: Ears {
+            record: QuestionLog::new(cell.asked),
+            ears: QuestionChannel {
                 heard: tell,
                 answers: answered,
             },
@@ -90,7 +92,7 @@ impl Session {
             .map_err(|_| SandboxError::BaseFailed {
                 what: "the session's task ended".to_owned(),
             })?;
-        self.running = Some(Running {
+        self.running = Some(RunningCell {
             heard,
             answers,
             open,
@@ -99,14 +101,14 @@ impl Session {
     }
 
     /// The next thing that is heard from the cell; nothing comes while none runs. Giving up the wait loses nothing.
-    pub async fn next(&mut self) -> Heard {
+    pub async fn next(&mut self) -> CellEvent {
         let Some(running) = &mut self.running else {
             return std::future::pending().await;
         };
         match running.heard.recv().await {
-            Some(Heard::Asked(question)) => {
+            Some(CellEvent::Asked(question)) => {
                 running.open.insert(question.id);
-                Heard::Asked(question)
+                CellEvent::Asked(question)
             }
             Some(ended) => {
                 self.running = None;
@@ -114,12 +116,12 @@ impl Session {
             }
             None => {
                 self.running = None;
-                Heard::Ended(CellEnd {
+                CellEvent::Ended(CellResult {
                     error: Some(CellError {
                         kind: CellErrorKind::Died,
                         message: "the session's task ended".into(),
                     }),
-                    ..CellEnd::default()
+                    ..CellResult::default()
                 })
             }
         }
@@ -141,11 +143,11 @@ impl Session {
     }
 }
 
-impl From<crate::record::PastCell> for Past {
+impl From<crate::record::PastCell> for FinishedCell {
     fn from(past: crate::record::PastCell) -> Self {
         Self {
             code: past.code,
-            record: Record::new(past.asked),
+            record: QuestionLog::new(past.asked),
             took: past.took,
         }
     }

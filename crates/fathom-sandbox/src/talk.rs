@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use fathom_core::cell::{
-    CellAnswer, CellCall, CellEnd, CellError, CellErrorKind, CellLimits, CellQuestion,
+    CellAnswer, CellCall, CellError, CellErrorKind, CellLimits, CellQuestion, CellResult,
 };
 use fathom_core::unit::Millis;
 use tokio::select;
@@ -12,15 +12,15 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::Instant;
 
 use crate::clock;
-use crate::engine::Worker;
+use crate::engine::WorkerHandle;
 use crate::frames::{self, FromWorker, ToWorker};
-use crate::pool::{Place, REST};
-use crate::record::{self, Amount, Record};
-use crate::said::Said;
-use crate::sandbox::Shared;
-use crate::session::Heard;
-use crate::watch::Watch;
-use crate::wire::{Filled, Inbox, Lost, Outbox};
+use crate::pool::{PoolSlot, REST};
+use crate::record::{self, QuestionLog, RecordedAmount};
+use crate::said::CellProgress;
+use crate::sandbox::SandboxShared;
+use crate::session::CellEvent;
+use crate::watch::ActiveTimer;
+use crate::wire::{FillState, FrameInbox, FrameOutbox, WireClosed};
 
 mod times;
 
@@ -48,26 +48,26 @@ const REMARKS_EACH: u64 = 2;
 
 /// A worker in its place, with what is on its way.
 #[derive(Debug)]
-pub(crate) struct Live {
-    pub(crate) worker: Worker,
-    pub(crate) place: Place,
-    pub(crate) inbox: Inbox,
-    pub(crate) outbox: Outbox,
+pub(crate) struct LiveWorker {
+    pub(crate) worker: WorkerHandle,
+    pub(crate) place: PoolSlot,
+    pub(crate) inbox: FrameInbox,
+    pub(crate) outbox: FrameOutbox,
     /// The limit that it was begun with.
     pub(crate) memory: u64,
 }
 
 /// The listener that receives a cell's questions and answers them.
 #[derive(Debug)]
-pub(crate) struct Ears {
-    pub(crate) heard: mpsc::Sender<Heard>,
+pub(crate) struct QuestionChannel {
+    pub(crate) heard: mpsc::Sender<CellEvent>,
     pub(crate) answers: mpsc::Receiver<CellAnswer>,
 }
 
 /// End of a talk.
 #[derive(Debug)]
-pub(crate) enum Talked {
-    Ended(Box<CellEnd>),
+pub(crate) enum DialogueEnd {
+    Ended(Box<CellResult>),
     /// The cell waited for an answer, and its place was wanted by others.
     Evicted {
         /// Set when the answer has come meanwhile.
@@ -77,41 +77,41 @@ pub(crate) enum Talked {
     Abandoned,
 }
 
-enum Event {
+enum DialogueEvent {
     Abandoned,
     /// One of its times has come.
     Due,
     Answer(CellAnswer),
     Wanted,
-    Sent(Result<(), Lost>),
-    Frame(Result<Filled, Lost>),
+    Sent(Result<(), WireClosed>),
+    Frame(Result<FillState, WireClosed>),
 }
 
-struct Open {
+struct OpenQuestions {
     /// The worker's number of the question.
     worker_id: u32,
     bytes: usize,
 }
 
 /// A cell that is run.
-pub(crate) struct Talk<'a> {
-    shared: &'a Shared,
-    live: &'a mut Live,
-    record: &'a mut Record,
+pub(crate) struct CellDialogue<'a> {
+    shared: &'a SandboxShared,
+    live: &'a mut LiveWorker,
+    record: &'a mut QuestionLog,
     /// Nobody hears a past cell: all its answers are on record.
-    ears: Option<&'a mut Ears>,
+    ears: Option<&'a mut QuestionChannel>,
     cell: u32,
     limits: CellLimits,
     /// Longest time that it may work.
     time_max: Duration,
     /// Set when a replayed cell asked a different question.
     has_strayed: bool,
-    open: BTreeMap<u32, Open>,
+    open: BTreeMap<u32, OpenQuestions>,
     open_bytes: usize,
     asked: u32,
     remarks: u64,
     begun: Instant,
-    watch: Watch,
+    watch: ActiveTimer,
     was_late: bool,
     /// Computing time of the process at the beginning and at the last look, and the time of the next look.
     computed: Option<Duration>,
@@ -125,15 +125,15 @@ pub(crate) struct Talk<'a> {
     /// Time at which the place is offered to others.
     offer: Option<Instant>,
     permit: Option<OwnedSemaphorePermit>,
-    said: Said,
+    said: CellProgress,
 }
 
-impl<'a> Talk<'a> {
+impl<'a> CellDialogue<'a> {
     pub(crate) fn new(
-        shared: &'a Shared,
-        live: &'a mut Live,
-        record: &'a mut Record,
-        ears: Option<&'a mut Ears>,
+        shared: &'a SandboxShared,
+        live: &'a mut LiveWorker,
+        record: &'a mut QuestionLog,
+        ears: Option<&'a mut QuestionChannel>,
         cell: u32,
         limits: CellLimits,
     ) -> Self {
@@ -152,7 +152,7 @@ impl<'a> Talk<'a> {
             asked: 0,
             remarks: 0,
             begun: clock::now(),
-            watch: Watch::new(time_max),
+            watch: ActiveTimer::new(time_max),
             was_late: false,
             computed: None,
             looked: Duration::ZERO,
@@ -162,15 +162,15 @@ impl<'a> Talk<'a> {
             look: clock::now() + LOOK_EVERY,
             offer: None,
             permit: None,
-            said: Said::default(),
+            said: CellProgress::default(),
         }
     }
 
     /// Runs the code to its end.
-    pub(crate) async fn run(mut self, code: &str) -> Talked {
+    pub(crate) async fn run(mut self, code: &str) -> DialogueEnd {
         self.record.rewind();
         if !self.compute().await {
-            return Talked::Abandoned;
+            return DialogueEnd::Abandoned;
         }
         self.computed = self.live.worker.process.load().map(|load| load.computed);
         self.look = clock::now() + LOOK_EVERY;
@@ -184,13 +184,15 @@ impl<'a> Talk<'a> {
         self.live.outbox.push(frame);
         loop {
             let talked = match self.event().await {
-                Event::Abandoned => Some(Talked::Abandoned),
-                Event::Due => self.due().await,
-                Event::Wanted => Some(Talked::Evicted { answered: false }),
-                Event::Answer(answer) => self.answer(answer).await,
-                Event::Sent(Ok(())) => None,
-                Event::Frame(Ok(filled)) => self.filled(filled).await,
-                Event::Sent(Err(lost)) | Event::Frame(Err(lost)) => Some(self.died(lost.words())),
+                DialogueEvent::Abandoned => Some(DialogueEnd::Abandoned),
+                DialogueEvent::Due => self.due().await,
+                DialogueEvent::Wanted => Some(DialogueEnd::Evicted { answered: false }),
+                DialogueEvent::Answer(answer) => self.answer(answer).await,
+                DialogueEvent::Sent(Ok(())) => None,
+                DialogueEvent::Frame(Ok(filled)) => self.filled(filled).await,
+                DialogueEvent::Sent(Err(lost)) | DialogueEvent::Frame(Err(lost)) => {
+                    Some(self.died(lost.words()))
+                }
             };
             if let Some(talked) = talked {
                 return talked;
@@ -198,12 +200,12 @@ impl<'a> Talk<'a> {
         }
     }
 
-    async fn event(&mut self) -> Event {
+    async fn event(&mut self) -> DialogueEvent {
         let (paused, room) = (self.paused(), self.room());
         // One timer for all: each costs something at every message.
         let times = [self.deadline(), Some(self.look), self.offer];
         let due = times.into_iter().flatten().min();
-        let Live {
+        let LiveWorker {
             worker,
             place,
             inbox,
@@ -213,8 +215,8 @@ impl<'a> Talk<'a> {
         let listen = async {
             match &mut self.ears {
                 Some(ears) => select! {
-                    () = ears.heard.closed() => Event::Abandoned,
-                    answer = ears.answers.recv() => answer.map_or(Event::Abandoned, Event::Answer),
+                    () = ears.heard.closed() => DialogueEvent::Abandoned,
+                    answer = ears.answers.recv() => answer.map_or(DialogueEvent::Abandoned, DialogueEvent::Answer),
                 },
                 None => std::future::pending().await,
             }
@@ -222,11 +224,11 @@ impl<'a> Talk<'a> {
         // In this order: whatever a worker sends, limits and answers come first.
         select! {
             biased;
-            () = clock::until(due) => Event::Due,
+            () = clock::until(due) => DialogueEvent::Due,
             event = listen => event,
-            () = place.wanted(), if paused => Event::Wanted,
-            sent = outbox.flush(&worker.stream), if !outbox.is_empty() => Event::Sent(sent),
-            filled = inbox.fill(&worker.stream, room) => Event::Frame(filled),
+            () = place.wanted(), if paused => DialogueEvent::Wanted,
+            sent = outbox.flush(&worker.stream), if !outbox.is_empty() => DialogueEvent::Sent(sent),
+            filled = inbox.fill(&worker.stream, room) => DialogueEvent::Frame(filled),
         }
     }
 
@@ -273,7 +275,7 @@ impl<'a> Talk<'a> {
         true
     }
 
-    async fn answer(&mut self, answer: CellAnswer) -> Option<Talked> {
+    async fn answer(&mut self, answer: CellAnswer) -> Option<DialogueEnd> {
         let CellAnswer { id, reply } = answer;
         let open = self.open.remove(&id);
         self.record.answer(id, reply.clone());
@@ -283,30 +285,30 @@ impl<'a> Talk<'a> {
         if self.open.is_empty() {
             self.offer = None;
             if !self.live.place.keep() {
-                return Some(Talked::Evicted { answered: true });
+                return Some(DialogueEnd::Evicted { answered: true });
             }
             if !self.compute().await {
-                return Some(Talked::Abandoned);
+                return Some(DialogueEnd::Abandoned);
             }
         }
         self.live.outbox.push_answer(open.worker_id, reply);
         None
     }
 
-    async fn filled(&mut self, filled: Filled) -> Option<Talked> {
+    async fn filled(&mut self, filled: FillState) -> Option<DialogueEnd> {
         match filled {
-            Filled::Whole => return self.frame(),
-            Filled::Waits => {
+            FillState::Whole => return self.frame(),
+            FillState::Waits => {
                 self.watch.stop();
                 self.permit = None;
             }
-            Filled::Goes if self.paused() || self.compute().await => {}
-            Filled::Goes => return Some(Talked::Abandoned),
+            FillState::Goes if self.paused() || self.compute().await => {}
+            FillState::Goes => return Some(DialogueEnd::Abandoned),
         }
         None
     }
 
-    fn frame(&mut self) -> Option<Talked> {
+    fn frame(&mut self) -> Option<DialogueEnd> {
         let frame = self.live.inbox.take();
         let Ok(message) = FromWorker::parse(frame.json()) else {
             return Some(self.died("it sent something that is no message"));
@@ -320,7 +322,7 @@ impl<'a> Talk<'a> {
         }
         match message {
             FromWorker::Ask { id, call, .. } => {
-                let amount = Amount {
+                let amount = RecordedAmount {
                     count: u32::try_from(call.count()).unwrap_or(u32::MAX),
                     bytes: frame.json().len() as u64,
                 };
@@ -354,12 +356,12 @@ impl<'a> Talk<'a> {
                     return Some(self.crowded());
                 }
                 let end = self.end(error.map(CellError::from));
-                Some(Talked::Ended(Box::new(end)))
+                Some(DialogueEnd::Ended(Box::new(end)))
             }
         }
     }
 
-    fn remark(&mut self) -> Option<Talked> {
+    fn remark(&mut self) -> Option<DialogueEnd> {
         self.remarks += 1;
         let passed = (clock::now() - self.begun).as_millis() / u128::from(REMARK_MILLIS_MIN);
         let passed = u64::try_from(passed).unwrap_or(u64::MAX);
@@ -367,7 +369,12 @@ impl<'a> Talk<'a> {
         (self.remarks > most.saturating_add(passed)).then(|| self.died("it sent too many messages"))
     }
 
-    fn question(&mut self, worker_id: u32, call: CellCall, amount: Amount) -> Option<Talked> {
+    fn question(
+        &mut self,
+        worker_id: u32,
+        call: CellCall,
+        amount: RecordedAmount,
+    ) -> Option<DialogueEnd> {
         self.asked = self.asked.saturating_add(amount.count);
         let hash = record::hash(&call);
         let id = match self.record.find(hash) {
@@ -391,8 +398,8 @@ impl<'a> Talk<'a> {
                 let draft = self.said.news(self.record.drafts_left());
                 self.record.drafted(draft.as_ref());
                 let question = CellQuestion { id, call, draft };
-                if ears.heard.try_send(Heard::Asked(question)).is_err() {
-                    return Some(Talked::Abandoned);
+                if ears.heard.try_send(CellEvent::Asked(question)).is_err() {
+                    return Some(DialogueEnd::Abandoned);
                 }
                 id
             }
@@ -405,7 +412,7 @@ impl<'a> Talk<'a> {
                 self.offer = Some(clock::now() + REST);
             }
             let bytes = usize::try_from(amount.bytes).unwrap_or(usize::MAX);
-            self.open.insert(id, Open { worker_id, bytes });
+            self.open.insert(id, OpenQuestions { worker_id, bytes });
             self.open_bytes += bytes;
         }
         None
@@ -413,7 +420,7 @@ impl<'a> Talk<'a> {
 
     /// The reason for refusing so many more questions, if any. It counts over all tries of a cell: earlier questions are not
     /// asked again.
-    fn asks_too_much(&self, more: Amount) -> Option<String> {
+    fn asks_too_much(&self, more: RecordedAmount) -> Option<String> {
         let CellLimits {
             questions,
             question_bytes,
@@ -427,23 +434,23 @@ impl<'a> Talk<'a> {
             .then(|| format!("its questions have more than {question_bytes} bytes together"))
     }
 
-    fn crowded(&mut self) -> Talked {
+    fn crowded(&mut self) -> DialogueEnd {
         self.died(&format!("it has more than {THREADS_MAX} threads"))
     }
 
-    fn died(&mut self, words: &str) -> Talked {
+    fn died(&mut self, words: &str) -> DialogueEnd {
         self.broke(CellErrorKind::Died, words)
     }
 
-    fn broke(&mut self, kind: CellErrorKind, words: &str) -> Talked {
+    fn broke(&mut self, kind: CellErrorKind, words: &str) -> DialogueEnd {
         let error = CellError {
             kind,
             message: words.into(),
         };
-        Talked::Ended(Box::new(self.end(Some(error))))
+        DialogueEnd::Ended(Box::new(self.end(Some(error))))
     }
 
-    fn end(&mut self, error: Option<CellError>) -> CellEnd {
+    fn end(&mut self, error: Option<CellError>) -> CellResult {
         self.watch.stop();
         let took = u64::try_from(self.watch.used().as_millis()).unwrap_or(u64::MAX);
         self.said.end(error, Millis(took))

@@ -8,13 +8,13 @@ use crate::clock;
 
 /// Counts that time.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct ActiveTimer {
     limit: Duration,
     used: Duration,
     since: Option<Instant>,
 }
 
-impl Watch {
+impl ActiveTimer {
     pub(crate) fn new(limit: Duration) -> Self {
         Self {
             limit,

@@ -12,7 +12,7 @@ use tokio::sync::{AcquireError, Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
 use crate::clock;
-use crate::frames::{self, FRAME_BYTES_MAX, Reply, ToWorker};
+use crate::frames::{self, AnswerFrame, FRAME_BYTES_MAX, ToWorker};
 
 /// Bytes that are read at a time; a frame's room grows with what arrives of it, not with what it announces.
 const READ_BYTES: usize = 64 << 10;
@@ -31,14 +31,14 @@ static LARGE: Semaphore = Semaphore::const_new(2 * FRAME_BYTES_MAX / LARGE_BYTES
 
 /// Reasons for hearing nothing more from a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lost {
+pub(crate) enum WireClosed {
     /// Its process ended, or closed the socket.
     Ended,
     /// It announced a frame that is too large.
     TooLarge,
 }
 
-impl Lost {
+impl WireClosed {
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Ended => "its process ended",
@@ -49,7 +49,7 @@ impl Lost {
 
 /// Progress of reading a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Filled {
+pub(crate) enum FillState {
     /// It is there.
     Whole,
     /// It is a large one, and others have the room: its sender can do nothing about that.
@@ -60,18 +60,18 @@ pub(crate) enum Filled {
 
 /// Bytes from a worker that were not read yet.
 #[derive(Default)]
-pub(crate) struct Inbox {
+pub(crate) struct FrameInbox {
     bytes: Vec<u8>,
     /// Room for the large frame that is being read.
-    room: Option<Room>,
+    room: Option<FrameLimit>,
     /// Waits in the queue for that room. It is kept: whoever asks anew stands at its end.
-    queue: Option<Queue>,
+    queue: Option<FrameQueue>,
 }
 
-type Queue =
+type FrameQueue =
     Pin<Box<dyn Future<Output = Result<SemaphorePermit<'static>, AcquireError>> + Send + Sync>>;
 
-impl fmt::Debug for Inbox {
+impl fmt::Debug for FrameInbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Inbox")
             .field("bytes", &self.bytes.len())
@@ -81,26 +81,26 @@ impl fmt::Debug for Inbox {
 }
 
 #[derive(Debug)]
-struct Room {
+struct FrameLimit {
     _permit: SemaphorePermit<'static>,
     since: Instant,
 }
 
-impl Inbox {
+impl FrameInbox {
     /// The length of the frame that begins the bytes, once it is known.
-    fn announced(&self) -> Result<Option<usize>, Lost> {
+    fn announced(&self) -> Result<Option<usize>, WireClosed> {
         let Some(length) = self.bytes.first_chunk() else {
             return Ok(None);
         };
         let length = u32::from_be_bytes(*length) as usize;
         if length > FRAME_BYTES_MAX {
-            return Err(Lost::TooLarge);
+            return Err(WireClosed::TooLarge);
         }
         Ok(Some(length))
     }
 
     fn make_room(&mut self, permit: SemaphorePermit<'static>, whole: usize) {
-        self.room = Some(Room {
+        self.room = Some(FrameLimit {
             _permit: permit,
             since: clock::now(),
         });
@@ -131,10 +131,10 @@ impl Inbox {
         &mut self,
         stream: &UnixStream,
         bytes_max: usize,
-    ) -> Result<Filled, Lost> {
+    ) -> Result<FillState, WireClosed> {
         loop {
             let whole = match self.announced()? {
-                Some(length) if self.bytes.len() >= 4 + length => return Ok(Filled::Whole),
+                Some(length) if self.bytes.len() >= 4 + length => return Ok(FillState::Whole),
                 Some(length) => 4 + length,
                 None => 4,
             };
@@ -149,23 +149,23 @@ impl Inbox {
                         continue;
                     }
                     self.queue = Some(Box::pin(LARGE.acquire_many(megabytes)));
-                    return Ok(Filled::Waits);
+                    return Ok(FillState::Waits);
                 };
                 // It is never closed.
-                let permit = queue.await.map_err(|_| Lost::Ended)?;
+                let permit = queue.await.map_err(|_| WireClosed::Ended)?;
                 self.queue = None;
                 self.make_room(permit, whole);
-                return Ok(Filled::Goes);
+                return Ok(FillState::Goes);
             }
-            stream.readable().await.map_err(|_| Lost::Ended)?;
+            stream.readable().await.map_err(|_| WireClosed::Ended)?;
             if self.bytes.capacity() == self.bytes.len() {
                 self.bytes.reserve(READ_BYTES);
             }
             match stream.try_read_buf(&mut self.bytes) {
-                Ok(0) => return Err(Lost::Ended),
+                Ok(0) => return Err(WireClosed::Ended),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => return Err(Lost::Ended),
+                Err(_) => return Err(WireClosed::Ended),
             }
         }
     }
@@ -176,7 +176,7 @@ impl Inbox {
     }
 
     /// Takes the first frame out. The room that was read into stays, except a large frame's.
-    pub(crate) fn take(&mut self) -> Frame {
+    pub(crate) fn take(&mut self) -> WireFrame {
         let length = self.announced().ok().flatten().unwrap_or(0);
         let end = (4 + length).min(self.bytes.len());
         let room = self.room.take();
@@ -186,18 +186,18 @@ impl Inbox {
         } else {
             self.bytes.drain(..end).collect()
         };
-        Frame { bytes, _room: room }
+        WireFrame { bytes, _room: room }
     }
 }
 
 /// A whole frame.
 #[derive(Debug)]
-pub(crate) struct Frame {
+pub(crate) struct WireFrame {
     bytes: Vec<u8>,
-    _room: Option<Room>,
+    _room: Option<FrameLimit>,
 }
 
-impl Frame {
+impl WireFrame {
     pub(crate) fn json(&self) -> &[u8] {
         self.bytes.get(4..).unwrap_or_default()
     }
@@ -205,8 +205,8 @@ impl Frame {
 
 /// Bytes that a worker has not read yet.
 #[derive(Debug, Default)]
-pub(crate) struct Outbox {
-    frames: VecDeque<Waiting>,
+pub(crate) struct FrameOutbox {
+    frames: VecDeque<InboxWait>,
     /// Bytes of the first frame that are gone.
     sent: usize,
     progress: Option<Instant>,
@@ -214,22 +214,22 @@ pub(crate) struct Outbox {
 
 /// An answer gets its bytes when its turn comes: a worker that asks much and reads nothing costs no more than the answers.
 #[derive(Debug)]
-enum Waiting {
+enum InboxWait {
     Frame(Vec<u8>),
     Answer { id: u32, reply: CellReply },
 }
 
-impl Outbox {
+impl FrameOutbox {
     pub(crate) fn push(&mut self, frame: Vec<u8>) {
-        self.wait(Waiting::Frame(frame));
+        self.wait(InboxWait::Frame(frame));
     }
 
     /// Answers a question by the worker's number of it.
     pub(crate) fn push_answer(&mut self, id: u32, reply: CellReply) {
-        self.wait(Waiting::Answer { id, reply });
+        self.wait(InboxWait::Answer { id, reply });
     }
 
-    fn wait(&mut self, waiting: Waiting) {
+    fn wait(&mut self, waiting: InboxWait) {
         if self.frames.is_empty() {
             self.progress = Some(clock::now());
         }
@@ -246,14 +246,14 @@ impl Outbox {
     }
 
     /// Sends all that the socket takes now; what it does not take waits until it does.
-    pub(crate) async fn flush(&mut self, stream: &UnixStream) -> Result<(), Lost> {
+    pub(crate) async fn flush(&mut self, stream: &UnixStream) -> Result<(), WireClosed> {
         while let Some(waiting) = self.frames.front_mut() {
             let frame = match waiting {
-                Waiting::Frame(frame) => frame,
-                Waiting::Answer { id, reply } => {
-                    let reply = Reply::from(&*reply);
+                InboxWait::Frame(frame) => frame,
+                InboxWait::Answer { id, reply } => {
+                    let reply = AnswerFrame::from(&*reply);
                     let frame = frames::encode(&ToWorker::Answer { id: *id, reply });
-                    *waiting = Waiting::Frame(frame);
+                    *waiting = InboxWait::Frame(frame);
                     continue;
                 }
             };
@@ -267,9 +267,9 @@ impl Outbox {
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    stream.writable().await.map_err(|_| Lost::Ended)?;
+                    stream.writable().await.map_err(|_| WireClosed::Ended)?;
                 }
-                Err(_) => return Err(Lost::Ended),
+                Err(_) => return Err(WireClosed::Ended),
             }
         }
         self.progress = None;

@@ -17,19 +17,19 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::process::ExitCode;
 
-use fathom_core::cell::Form;
+use fathom_core::cell::ValueFormat;
 use monty_types::MontyObject;
 
-use cells::Session;
+use cells::WorkerSession;
 use lockdown::LockError;
-use out::Meter;
-use wire::{ToWorker, Wire};
+use out::OutputMeter;
+use wire::{ToWorker, WorkerWire};
 
-use crate::material::Piece;
+use crate::material::MaterialPiece;
 
-pub(crate) use confine::Job;
-pub(crate) use lockdown::Locked;
-pub(crate) use wire::{Begin, First, Greeting};
+pub(crate) use confine::ConfineJob;
+pub(crate) use lockdown::LockedDown;
+pub(crate) use wire::{BeginFrame, FirstFrame, GreetingFrame};
 
 /// The version of the interpreter, as its package has it.
 pub(crate) const VERSION: &str = monty_types::MONTY_VERSION;
@@ -43,25 +43,25 @@ pub fn main() -> ExitCode {
 }
 
 fn serve() -> io::Result<()> {
-    let mut wire = Wire::new(File::from(io::stdin().as_fd().try_clone_to_owned()?));
+    let mut wire = WorkerWire::new(File::from(io::stdin().as_fd().try_clone_to_owned()?));
     let begin = match wire.receive()? {
-        Some(First::Begin(begin)) => begin,
-        Some(First::Confine(job)) => {
+        Some(FirstFrame::Begin(begin)) => begin,
+        Some(FirstFrame::Confine(job)) => {
             let reason = confine::become_program(&job);
-            return wire.send(&Greeting::Refused { reason });
+            return wire.send(&GreetingFrame::Refused { reason });
         }
         None => return Ok(()),
     };
-    let meter = Meter::open()?;
+    let meter = OutputMeter::open()?;
     let (locked, context) = match prepare(&begin, &meter) {
         Ok(ready) => ready,
         Err(error) => {
             let reason = error.to_string();
-            return wire.send(&Greeting::Refused { reason });
+            return wire.send(&GreetingFrame::Refused { reason });
         }
     };
-    wire.send(&Greeting::Ready(locked))?;
-    let mut session = Session::new(wire, context, begin.memory, meter)?;
+    wire.send(&GreetingFrame::Ready(locked))?;
+    let mut session = WorkerSession::new(wire, context, begin.memory, meter)?;
     while let Some(frame) = session.receive()? {
         match frame {
             ToWorker::Cell(cell) => session.run(&cell)?,
@@ -77,7 +77,10 @@ fn serve() -> io::Result<()> {
     clippy::disallowed_methods,
     reason = "the material stands at the worker's stdout, which is read and never written"
 )]
-fn prepare(begin: &Begin, meter: &Meter) -> Result<(Locked, MontyObject), LockError> {
+fn prepare(
+    begin: &BeginFrame,
+    meter: &OutputMeter,
+) -> Result<(LockedDown, MontyObject), LockError> {
     let material = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     lockdown::end_with_host()?;
     let landlock = lockdown::deny_files()?;
@@ -85,13 +88,13 @@ fn prepare(begin: &Begin, meter: &Meter) -> Result<(Locked, MontyObject), LockEr
     drop(material);
     // After the material was read, so that it does not count against the memory of cells.
     let seccomp = lockdown::lock_in(meter.begin(), begin.memory)?;
-    let locked = Locked { landlock, seccomp };
+    let locked = LockedDown { landlock, seccomp };
     lockdown::verify(locked)?;
     Ok((locked, context))
 }
 
 /// One piece is the context itself; several stand in it by their names.
-fn read(pieces: &[Piece], material: &File) -> io::Result<MontyObject> {
+fn read(pieces: &[MaterialPiece], material: &File) -> io::Result<MontyObject> {
     let mut at = 0;
     let mut named = Vec::with_capacity(pieces.len());
     for piece in pieces {
@@ -101,10 +104,10 @@ fn read(pieces: &[Piece], material: &File) -> io::Result<MontyObject> {
         at += piece.bytes;
         let text = String::from_utf8(bytes).map_err(io::Error::other)?;
         let value = match piece.form {
-            Form::Text => MontyObject::String(text),
-            Form::Json => values::from_json(&text)
+            ValueFormat::Text => MontyObject::String(text),
+            ValueFormat::Json => values::from_json(&text)
                 .map_err(|error| io::Error::other(format!("{}: {error}", piece.name)))?,
-            Form::Lines => text
+            ValueFormat::Lines => text
                 .lines()
                 .zip(1..)
                 .filter(|(line, _)| !line.trim().is_empty())

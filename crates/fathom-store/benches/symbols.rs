@@ -14,7 +14,7 @@ use std::time::Instant;
 use fathom_core::id::{AskId, EpisodeId, RunId};
 use fathom_core::symbols::{SearchBy, Symbol, SymbolRequest};
 use fathom_store::symbols::{
-    Catalogue, Embed, EmbedFailed, ListOf, RequestKey, SymbolStore as _, Symbols,
+    Embed, EmbedFailed, ListOf, RequestKey, SymbolCatalogue, SymbolStore as _, VersionedSymbols,
 };
 
 const IMPORTED: usize = 10_000;
@@ -87,7 +87,7 @@ fn key(number: usize) -> RequestKey {
     RequestKey::new(RunId::from_bytes([1; 16]), &EpisodeId::root(), ask)
 }
 
-fn search(store: &Symbols, text: String, by: SearchBy) -> Vec<String> {
+fn search(store: &VersionedSymbols, text: String, by: SearchBy) -> Vec<String> {
     let request = SymbolRequest::Search {
         text,
         by,
@@ -113,7 +113,7 @@ fn timed(name: &str, mut ask: impl FnMut(usize)) {
 }
 
 /// Symbols with all that a symbol usually has.
-fn full_catalogue() -> Catalogue {
+fn full_catalogue() -> SymbolCatalogue {
     let symbols: Vec<_> = (0..IMPORTED)
         .map(|number| {
             serde_json::json!({
@@ -141,7 +141,7 @@ fn full_catalogue() -> Catalogue {
         .collect();
     let json = serde_json::to_string(&symbols).unwrap();
     let begun = Instant::now();
-    let catalogue = Catalogue::read(&json, ListOf::Symbols).unwrap();
+    let catalogue = SymbolCatalogue::read(&json, ListOf::Symbols).unwrap();
     line(
         "10,000 symbols: read the catalogue",
         begun.elapsed().as_secs_f64(),
@@ -152,7 +152,7 @@ fn full_catalogue() -> Catalogue {
 
 fn words(folder: &Path) {
     let catalogue = full_catalogue();
-    let store = Symbols::in_file(&folder.join("words.db"), None).unwrap();
+    let store = VersionedSymbols::in_file(&folder.join("words.db"), None).unwrap();
     let begun = Instant::now();
     store.import(&catalogue, &mut |_| {}).unwrap();
     line(
@@ -196,15 +196,15 @@ fn nearest(all: &[Vec<f32>], query: &[f32]) -> Vec<String> {
 fn meaning(folder: &Path, name: &'static str, in_groups: bool) {
     let embed = Arc::new(Drawn { name, in_groups });
     let path = folder.join(name);
-    let store = Symbols::in_file(&path, Some(embed.clone())).unwrap();
+    let store = VersionedSymbols::in_file(&path, Some(embed.clone())).unwrap();
     let symbols = (0..VECTORS).map(|number| Symbol {
         id: format!("S{number}"),
         name: number.to_string(),
         ..Symbol::default()
     });
-    let catalogue = Catalogue {
+    let catalogue = SymbolCatalogue {
         symbols: symbols.collect(),
-        ..Catalogue::default()
+        ..SymbolCatalogue::default()
     };
     let begun = Instant::now();
     store.import(&catalogue, &mut |_| {}).unwrap();
@@ -213,7 +213,7 @@ fn meaning(folder: &Path, name: &'static str, in_groups: bool) {
         begun.elapsed().as_secs_f64(),
         "s",
     );
-    let store = Symbols::in_file(&path, Some(embed.clone())).unwrap();
+    let store = VersionedSymbols::in_file(&path, Some(embed.clone())).unwrap();
     let begun = Instant::now();
     search(&store, "1".to_owned(), SearchBy::Meaning);
     line(

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fathom_core::id::{AskId, EpisodeId, RunId};
-use fathom_core::model::Request;
+use fathom_core::model::ModelRequest;
 use fathom_core::unit::{Millis, Timestamp};
 use hmac::Mac;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -54,7 +54,7 @@ pub struct AnswerPlace {
 
 /// An answer to be indexed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct IndexedAnswer {
     /// The request it answers.
     pub key: AnswerKey,
     /// Everything that must be equal for it to answer a similar question.
@@ -66,18 +66,18 @@ pub struct Answer {
 }
 
 /// The index.
-pub struct Answers {
+pub struct AnswerIndex {
     connection: Mutex<Connection>,
     secret: RunKey,
 }
 
-impl fmt::Debug for Answers {
+impl fmt::Debug for AnswerIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Answers")
     }
 }
 
-impl Answers {
+impl AnswerIndex {
     /// Opens the index in a file.
     pub(crate) fn open(path: &Path, secret: RunKey) -> Result<Self, StoreError> {
         Ok(Self {
@@ -87,7 +87,7 @@ impl Answers {
     }
 
     /// The key of a request to a model: everything that the model sees or is held to.
-    pub fn key(&self, model: &str, request: &Request) -> AnswerKey {
+    pub fn key(&self, model: &str, request: &ModelRequest) -> AnswerKey {
         let mut hash = self.secret.keyed(b"fathom/answers/1/request");
         // Length before content, or bytes could move from one part to the next without changing the key.
         let mut part = |bytes: &[u8]| {
@@ -142,7 +142,7 @@ impl Answers {
     }
 
     /// Indexes an answer. It replaces an older one to the same request.
-    pub fn keep(&self, answer: &Answer) -> Result<(), StoreError> {
+    pub fn keep(&self, answer: &IndexedAnswer) -> Result<(), StoreError> {
         let insert = "INSERT OR REPLACE INTO answers (key, scope, run, episode, ask, given_at, question) \
                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         let question = answer.question.as_deref().map(bytes);

@@ -1,6 +1,6 @@
 //! Approvals: requests of a run to people, and their decisions.
 //!
-//! The rules are pure functions of one [`Approval`]; a backend reads it, applies one, and writes it back within
+//! The rules are pure functions of one [`ApprovalRecord`]; a backend reads it, applies one, and writes it back within
 //! one commit. So a decision is made once, and a granted approval is used once.
 
 use std::fmt;
@@ -65,7 +65,7 @@ impl fmt::Display for ApprovalId {
 /// A person's decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum YesNo {
+pub enum ApprovalAnswer {
     /// It may be done, once.
     Yes,
     /// It may not be done.
@@ -74,8 +74,8 @@ pub enum YesNo {
 
 /// A person's decision with its author and reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Word {
-    pub answer: YesNo,
+pub struct ApprovalWord {
+    pub answer: ApprovalAnswer,
     /// Author, as `os:alice` or `key:0123456789abcdef`.
     pub by: String,
     pub at: Timestamp,
@@ -95,12 +95,12 @@ pub enum ApprovalState {
     /// No decision yet.
     Open,
     /// Approved and not used yet.
-    Granted { word: Word },
+    Granted { word: ApprovalWord },
     /// Denied.
-    Denied { word: Word },
+    Denied { word: ApprovalWord },
     /// Approved and used.
     Used {
-        word: Word,
+        word: ApprovalWord,
         /// Time of use.
         at: Timestamp,
     },
@@ -127,7 +127,7 @@ impl ApprovalState {
     }
 
     /// The decision, if there is one.
-    pub const fn word(&self) -> Option<&Word> {
+    pub const fn word(&self) -> Option<&ApprovalWord> {
         match self {
             Self::Granted { word } | Self::Denied { word } | Self::Used { word, .. } => Some(word),
             Self::Open | Self::Expired | Self::Withdrawn { .. } => None,
@@ -137,7 +137,7 @@ impl ApprovalState {
 
 /// A request of a run to people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Approval {
+pub struct ApprovalRecord {
     pub id: ApprovalId,
     pub owner: ClaimOwner,
     /// Allowed approvers, expiry and binding.
@@ -149,7 +149,7 @@ pub struct Approval {
 
 /// Reasons for rejecting a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Undecidable {
+pub enum DecideError {
     /// The request has expired.
     Expired,
     /// The request is no longer open.
@@ -162,9 +162,9 @@ pub enum Undecidable {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DecideOutcome {
     /// Accepted, and the run was signalled in the same commit.
-    Decided(Approval),
+    Decided(ApprovalRecord),
     /// Rejected; this is the approval as it stands.
-    Refused(Approval, Undecidable),
+    Refused(ApprovalRecord, DecideError),
     /// Unknown approval.
     Unknown,
 }
@@ -192,7 +192,7 @@ pub enum ApprovalFilter {
 /// Maximum number of approvals in one answer; the newest are kept.
 pub const APPROVALS_LISTED_MAX: usize = 10_000;
 
-impl Approval {
+impl ApprovalRecord {
     /// A new approval.
     pub fn open(owner: ClaimOwner, terms: ApprovalTerms, at: Timestamp) -> Self {
         Self {
@@ -210,22 +210,22 @@ impl Approval {
     }
 
     /// Applies a person's decision, once.
-    pub(crate) fn decide(&mut self, word: &Word) -> Result<(), Undecidable> {
+    pub(crate) fn decide(&mut self, word: &ApprovalWord) -> Result<(), DecideError> {
         if !self.is_open() {
-            return Err(Undecidable::Settled);
+            return Err(DecideError::Settled);
         }
         if word.at >= self.terms.expires {
             self.state = ApprovalState::Expired;
-            return Err(Undecidable::Expired);
+            return Err(DecideError::Expired);
         }
         // Before the binding: a late decision expires the request, whatever it was about.
         if word.binding != self.terms.binding {
-            return Err(Undecidable::OtherBinding);
+            return Err(DecideError::OtherBinding);
         }
         let word = word.clone();
         self.state = match word.answer {
-            YesNo::Yes => ApprovalState::Granted { word },
-            YesNo::No => ApprovalState::Denied { word },
+            ApprovalAnswer::Yes => ApprovalState::Granted { word },
+            ApprovalAnswer::No => ApprovalState::Denied { word },
         };
         Ok(())
     }
@@ -257,11 +257,11 @@ impl Approval {
     }
 
     /// The signal that tells the run of a decision.
-    pub(crate) fn signal(&self, word: &Word) -> Signal {
+    pub(crate) fn signal(&self, word: &ApprovalWord) -> Signal {
         Signal::Decide {
             episode: self.owner.episode.clone(),
             ask: self.owner.ask,
-            allow: word.answer == YesNo::Yes,
+            allow: word.answer == ApprovalAnswer::Yes,
             by: word.by.clone(),
             binding: word.binding,
         }
@@ -289,7 +289,7 @@ impl ApproverKey {
     }
 
     /// Signs an answer to what an approval asks.
-    pub fn sign(&self, id: &ApprovalId, binding: &Digest, answer: YesNo) -> SignedWord {
+    pub fn sign(&self, id: &ApprovalId, binding: &Digest, answer: ApprovalAnswer) -> SignedWord {
         let signature = self.0.sign(&message(id, binding, answer));
         SignedWord {
             key: Digest(self.0.verifying_key().to_bytes()),
@@ -314,7 +314,7 @@ impl SignedWord {
     }
 
     /// True if the key signed this decision on this request.
-    pub fn says(&self, id: &ApprovalId, binding: &Digest, answer: YesNo) -> bool {
+    pub fn says(&self, id: &ApprovalId, binding: &Digest, answer: ApprovalAnswer) -> bool {
         let signature: Result<Signature, _> = self.signature.parse();
         let message = message(id, binding, answer);
         match (self.public(), signature) {
@@ -328,10 +328,10 @@ impl SignedWord {
     }
 }
 
-fn message(id: &ApprovalId, binding: &Digest, answer: YesNo) -> Vec<u8> {
+fn message(id: &ApprovalId, binding: &Digest, answer: ApprovalAnswer) -> Vec<u8> {
     let answer = match answer {
-        YesNo::Yes => [1],
-        YesNo::No => [0],
+        ApprovalAnswer::Yes => [1],
+        ApprovalAnswer::No => [0],
     };
     [WORD_TAG, id.as_str().as_bytes(), &binding.0, &answer].concat()
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use crate::error::StoreError;
-use crate::shared_file::{self, Outlives};
+use crate::shared_file::{self, SyncMode};
 
 /// Opens the file and creates `tables` where they are missing. A damaged file, or one that is not a database,
 /// is moved to `*.damaged` and replaced.
@@ -21,7 +21,7 @@ pub(crate) fn open(path: &Path, tables: &str) -> Result<Connection, StoreError> 
 }
 
 fn try_open(path: &Path, tables: &str) -> Result<Connection, StoreError> {
-    let connection = shared_file::open(path, Outlives::Crash)?;
+    let connection = shared_file::open(path, SyncMode::Crash)?;
     connection.execute_batch(tables)?;
     Ok(connection)
 }

@@ -5,7 +5,7 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-use fathom_core::event::Record;
+use fathom_core::event::JournalRecord;
 use fathom_core::id::{Digest, EpisodeId, Epoch, RunId, Seq};
 use sha2::{Digest as _, Sha256};
 
@@ -26,7 +26,7 @@ pub fn genesis() -> Digest {
 
 /// The bytes that the journal stores of a record. Its texts must be sealed first, or they would be stored in
 /// the clear.
-pub fn encode(record: &Record) -> Result<Vec<u8>, StoreError> {
+pub fn encode(record: &JournalRecord) -> Result<Vec<u8>, StoreError> {
     let bytes = serde_json::to_vec(record).map_err(|error| StoreError::NotARecord {
         what: error.to_string(),
     })?;
@@ -40,7 +40,7 @@ pub fn encode(record: &Record) -> Result<Vec<u8>, StoreError> {
 }
 
 /// Decodes a record; its texts are closed until they are opened.
-pub fn decode(bytes: &[u8]) -> Result<Record, StoreError> {
+pub fn decode(bytes: &[u8]) -> Result<JournalRecord, StoreError> {
     serde_json::from_slice(bytes).map_err(|error| StoreError::NotARecord {
         what: error.to_string(),
     })
@@ -65,14 +65,14 @@ pub fn link(previous: &Digest, run: RunId, episode: &EpisodeId, bytes: &[u8]) ->
 
 /// The growing end of an episode's chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chain {
+pub struct RecordChain {
     run: RunId,
     episode: EpisodeId,
     next: Seq,
     head: Digest,
 }
 
-impl Chain {
+impl RecordChain {
     /// A chain without records.
     pub fn new(run: RunId, episode: EpisodeId) -> Self {
         Self {
@@ -114,7 +114,7 @@ impl Chain {
 /// Walks a stored chain and reports where it breaks.
 #[derive(Clone, Debug)]
 pub struct ChainCheck {
-    chain: Chain,
+    chain: RecordChain,
     epoch: Epoch,
 }
 
@@ -122,15 +122,15 @@ impl ChainCheck {
     /// Starts before the first record.
     pub fn new(run: RunId, episode: EpisodeId) -> Self {
         Self {
-            chain: Chain::new(run, episode),
+            chain: RecordChain::new(run, episode),
             epoch: Epoch::default(),
         }
     }
 
     /// Checks the next stored record. After a break nothing more can be said about the chain.
-    pub fn step(&mut self, bytes: &[u8], hash: &Digest) -> Result<Record, Break> {
+    pub fn step(&mut self, bytes: &[u8], hash: &Digest) -> Result<JournalRecord, ChainBreak> {
         let seq = self.chain.next;
-        let at = |why| Break { seq, why };
+        let at = |why| ChainBreak { seq, why };
         let previous = self.chain.head;
         // Before decoding: bytes that were not written here are not parsed.
         if link(&previous, self.chain.run, &self.chain.episode, bytes) != *hash {
@@ -158,7 +158,7 @@ impl ChainCheck {
     }
 
     /// The chain up to here, to be continued.
-    pub fn chain(&self) -> &Chain {
+    pub fn chain(&self) -> &RecordChain {
         &self.chain
     }
 
@@ -171,7 +171,7 @@ impl ChainCheck {
 /// The first record at which a chain is not what was written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the chain breaks at record {seq}: {why}")]
-pub struct Break {
+pub struct ChainBreak {
     pub seq: Seq,
     pub why: BreakKind,
 }

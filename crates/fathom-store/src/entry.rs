@@ -1,19 +1,19 @@
 //! Entries of the journal: one record, sealed, encoded and linked to its chain.
 
 use fathom_core::command::Command;
-use fathom_core::event::{Departure, EventKind, Record};
+use fathom_core::event::{EventKind, JournalRecord, ReleaseReason};
 use fathom_core::id::{Digest, EpisodeId, Epoch, Seq};
-use fathom_core::outcome::Status;
+use fathom_core::outcome::EpisodeStatus;
 use fathom_core::unit::Timestamp;
 
-use crate::chain::{self, Chain};
+use crate::chain::{self, RecordChain};
 use crate::error::StoreError;
-use crate::seal::{Blob, Sealed, Sealer};
+use crate::seal::{SealCache, SealedBlob, TextSealer};
 use crate::signals::SignalId;
 
 /// One record on its way to the disk.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct JournalEntry {
     pub episode: EpisodeId,
     /// Its place in the episode's chain.
     pub seq: Seq,
@@ -26,9 +26,9 @@ pub struct Entry {
     /// Its digest in the chain.
     pub hash: Digest,
     /// The sealed texts it refers to; stored in the same commit.
-    pub blobs: Vec<Blob>,
+    pub blobs: Vec<SealedBlob>,
     /// Effect on the episode's state.
-    pub mark: Mark,
+    pub mark: EntryMark,
     /// Model calls that follow from it.
     pub model_calls: u32,
     /// Signals from other processes that it takes in; they are removed in the same commit.
@@ -37,35 +37,35 @@ pub struct Entry {
 
 /// Effect of a record on its episode, as far as the journal needs to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum EntryMark {
     /// The episode continues.
     Plain,
     /// The episode continues, and the head of its chain is signed before the record counts as durable.
     Checkpoint,
     /// The owner releases the run. The head is signed, too.
-    Released(Departure),
+    Released(ReleaseReason),
     /// The episode ends here. The head is signed, too.
-    Finished(Status),
+    Finished(EpisodeStatus),
 }
 
-impl Entry {
+impl JournalEntry {
     /// Seals and encodes `record`, and puts it at the end of `chain`.
     ///
     /// The record keeps its plain texts, which have addresses now. When this fails the chain is as before.
     pub fn seal(
-        record: &mut Record,
-        chain: &mut Chain,
-        sealer: &Sealer,
+        record: &mut JournalRecord,
+        chain: &mut RecordChain,
+        sealer: &TextSealer,
     ) -> Result<Self, StoreError> {
-        Self::seal_anew(record, chain, sealer, &mut Sealed::default())
+        Self::seal_anew(record, chain, sealer, &mut SealCache::default())
     }
 
     /// The same, without the blobs of texts that were sealed for an earlier record of the run.
     pub fn seal_anew(
-        record: &mut Record,
-        chain: &mut Chain,
-        sealer: &Sealer,
-        lately: &mut Sealed,
+        record: &mut JournalRecord,
+        chain: &mut RecordChain,
+        sealer: &TextSealer,
+        lately: &mut SealCache,
     ) -> Result<Self, StoreError> {
         // Before anything is sealed: on an error the chain and the record must be as they were.
         if record.seq != chain.next_seq() || sealer.run() != chain.run() {
@@ -86,7 +86,7 @@ impl Entry {
             bytes,
             hash,
             blobs,
-            mark: Mark::of(record),
+            mark: EntryMark::of(record),
             model_calls: model_calls(record),
             settles: Vec::new(),
         })
@@ -95,8 +95,8 @@ impl Entry {
     /// Also has the head signed before the record counts as durable.
     #[must_use]
     pub fn checkpoint(mut self) -> Self {
-        if self.mark == Mark::Plain {
-            self.mark = Mark::Checkpoint;
+        if self.mark == EntryMark::Plain {
+            self.mark = EntryMark::Checkpoint;
         }
         self
     }
@@ -115,9 +115,9 @@ impl Entry {
     }
 }
 
-impl Mark {
+impl EntryMark {
     /// The mark of `record`.
-    pub fn of(record: &Record) -> Self {
+    pub fn of(record: &JournalRecord) -> Self {
         match (record.result(), &record.event.kind) {
             (Some(result), _) => Self::Finished(result.status),
             (None, EventKind::Released { why }) => Self::Released(*why),
@@ -134,7 +134,7 @@ impl Mark {
     }
 }
 
-fn model_calls(record: &Record) -> u32 {
+fn model_calls(record: &JournalRecord) -> u32 {
     let calls = record.commands.iter();
     let calls = calls.filter(|command| matches!(command, Command::CallModel { .. }));
     u32::try_from(calls.count()).unwrap_or(u32::MAX)

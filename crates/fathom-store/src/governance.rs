@@ -10,9 +10,9 @@ use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior, par
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
-use crate::shared_file::{self, Outlives, make_tables};
+use crate::shared_file::{self, SyncMode, make_tables};
 
-type Result<T> = std::result::Result<T, StoreError>;
+type GovernanceResult<T> = std::result::Result<T, StoreError>;
 
 const FORMAT: u64 = 1;
 
@@ -53,7 +53,7 @@ const SAMPLE: &str = "at_ms, score_milli, prime, lite, initiative";
 
 /// Something that was done about an identity or a charter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Act {
+pub struct GovernanceAct {
     /// Its place in the record, from one.
     pub seq: u64,
     pub at: Timestamp,
@@ -83,7 +83,7 @@ pub struct NewAct<'a> {
 /// State of the initiative loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Initiative {
+pub enum InitiativeBudget {
     /// Running, and its last cycle succeeded.
     Active,
     /// Its last cycle failed.
@@ -92,7 +92,7 @@ pub enum Initiative {
     Off,
 }
 
-impl Initiative {
+impl InitiativeBudget {
     const fn name(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -104,7 +104,7 @@ impl Initiative {
 
 /// State of the stack at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sample {
+pub struct StackSample {
     pub at: Timestamp,
     /// The stability score, in thousandths.
     pub score_milli: u16,
@@ -112,20 +112,20 @@ pub struct Sample {
     pub prime: bool,
     /// True if Lite responded.
     pub lite: bool,
-    pub initiative: Initiative,
+    pub initiative: InitiativeBudget,
 }
 
 /// The record, in a file of its own.
 #[derive(Debug)]
-pub struct Governance {
+pub struct GovernanceStore {
     connection: Mutex<Connection>,
     path: PathBuf,
 }
 
-impl Governance {
+impl GovernanceStore {
     /// Opens the file, or creates it.
-    pub fn open(path: &Path) -> Result<Self> {
-        let mut connection = shared_file::open(path, Outlives::PowerCut)?;
+    pub fn open(path: &Path) -> GovernanceResult<Self> {
+        let mut connection = shared_file::open(path, SyncMode::PowerCut)?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let found = make_tables(&transaction, TABLES, FORMAT)?;
         if found != FORMAT {
@@ -154,7 +154,7 @@ impl Governance {
     }
 
     /// Adds an act and returns once it is on disk.
-    pub fn add(&self, act: NewAct<'_>) -> Result<Act> {
+    pub fn add(&self, act: NewAct<'_>) -> GovernanceResult<GovernanceAct> {
         // The number is taken within the insert, so that two processes cannot take the same one.
         let sql = format!(
             "INSERT INTO acts ({ACT}) SELECT 1 + coalesce(max(seq), 0), ?1, ?2, ?3, ?4, ?5 FROM acts RETURNING {ACT}"
@@ -171,16 +171,16 @@ impl Governance {
     }
 
     /// Acts on a subject, oldest first.
-    pub fn about(&self, subject: &str) -> Result<Vec<Act>> {
+    pub fn about(&self, subject: &str) -> GovernanceResult<Vec<GovernanceAct>> {
         self.acts("subject", subject)
     }
 
     /// Acts of one kind, oldest first.
-    pub fn of_kind(&self, kind: &str) -> Result<Vec<Act>> {
+    pub fn of_kind(&self, kind: &str) -> GovernanceResult<Vec<GovernanceAct>> {
         self.acts("kind", kind)
     }
 
-    fn acts(&self, column: &'static str, value: &str) -> Result<Vec<Act>> {
+    fn acts(&self, column: &'static str, value: &str) -> GovernanceResult<Vec<GovernanceAct>> {
         let connection = self.lock();
         let sql = format!("SELECT {ACT} FROM acts WHERE {column} = ?1 ORDER BY seq");
         let mut statement = connection.prepare(&sql)?;
@@ -190,7 +190,7 @@ impl Governance {
 
     /// Stores samples, all or none, and drops those that are too old. A second sample of the same moment is
     /// ignored.
-    pub fn note(&self, samples: &[Sample]) -> Result<()> {
+    pub fn note(&self, samples: &[StackSample]) -> GovernanceResult<()> {
         let mut connection = self.lock();
         let transaction = connection.transaction()?;
         let sql = format!("INSERT OR IGNORE INTO samples ({SAMPLE}) VALUES (?1, ?2, ?3, ?4, ?5)");
@@ -214,7 +214,7 @@ impl Governance {
     }
 
     /// The samples after a moment and up to another, preceded by the last one before them.
-    pub fn samples(&self, from: Timestamp, to: Timestamp) -> Result<Vec<Sample>> {
+    pub fn samples(&self, from: Timestamp, to: Timestamp) -> GovernanceResult<Vec<StackSample>> {
         let connection = self.lock();
         let sql = format!(
             "SELECT {SAMPLE} FROM samples WHERE at_ms <= ?2 AND at_ms >= \
@@ -226,14 +226,14 @@ impl Governance {
     }
 
     /// The newest sample.
-    pub fn last_sample(&self) -> Result<Option<Sample>> {
+    pub fn last_sample(&self) -> GovernanceResult<Option<StackSample>> {
         let sql = format!("SELECT {SAMPLE} FROM samples ORDER BY at_ms DESC LIMIT 1");
         Ok(self.lock().query_row(&sql, [], sample_of).optional()?)
     }
 }
 
-fn act_of(row: &Row<'_>) -> rusqlite::Result<Act> {
-    Ok(Act {
+fn act_of(row: &Row<'_>) -> rusqlite::Result<GovernanceAct> {
+    Ok(GovernanceAct {
         seq: row.get(0)?,
         at: Timestamp(row.get(1)?),
         subject: row.get(2)?,
@@ -243,11 +243,15 @@ fn act_of(row: &Row<'_>) -> rusqlite::Result<Act> {
     })
 }
 
-fn sample_of(row: &Row<'_>) -> rusqlite::Result<Sample> {
+fn sample_of(row: &Row<'_>) -> rusqlite::Result<StackSample> {
     let initiative: String = row.get(4)?;
-    let known = [Initiative::Active, Initiative::Failed, Initiative::Off];
+    let known = [
+        InitiativeBudget::Active,
+        InitiativeBudget::Failed,
+        InitiativeBudget::Off,
+    ];
     let found = known.into_iter().find(|state| state.name() == initiative);
-    Ok(Sample {
+    Ok(StackSample {
         at: Timestamp(row.get(0)?),
         score_milli: row.get(1)?,
         prime: row.get(2)?,

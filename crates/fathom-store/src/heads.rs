@@ -27,7 +27,7 @@ const KEY_ID_CHARS: usize = 16;
 
 /// The state of one chain at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Head {
+pub struct ChainHead {
     pub run: RunId,
     /// The episode whose chain it is.
     pub episode: EpisodeId,
@@ -38,7 +38,7 @@ pub struct Head {
     pub at: Timestamp,
 }
 
-impl Head {
+impl ChainHead {
     fn message(&self) -> Vec<u8> {
         let episode = self.episode.to_string();
         [
@@ -59,7 +59,7 @@ impl Head {
 pub struct SignedHead {
     /// The signed content.
     #[serde(flatten)]
-    pub head: Head,
+    pub head: ChainHead,
     /// Short name of the signing key.
     pub key: String,
     /// The signature, in hexadecimal digits.
@@ -67,7 +67,7 @@ pub struct SignedHead {
 }
 
 impl SignedHead {
-    fn new(head: Head, signing: &SigningKey) -> Self {
+    fn new(head: ChainHead, signing: &SigningKey) -> Self {
         let signature = signing.sign(&head.message());
         Self {
             head,
@@ -93,7 +93,7 @@ pub fn key_id(key: &VerifyingKey) -> String {
 
 /// Time by which lines must be on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Flush {
+pub enum HeadFlush {
     /// Left to the system.
     Lazily,
     /// Before the call returns.
@@ -116,7 +116,7 @@ impl HeadsWriter {
     }
 
     /// Signs and appends all heads. A failure may leave a torn line, which the next append cuts off.
-    pub fn append(&self, heads: Vec<Head>, flush: Flush) -> Result<(), StoreError> {
+    pub fn append(&self, heads: Vec<ChainHead>, flush: HeadFlush) -> Result<(), StoreError> {
         let mut lines = Vec::new();
         for head in heads {
             let signed = SignedHead::new(head, &self.signing);
@@ -130,7 +130,7 @@ impl HeadsWriter {
     }
 
     /// The file is opened anew each time, so that a moved or replaced one is noticed.
-    fn write(&self, lines: &[u8], flush: Flush) -> io::Result<()> {
+    fn write(&self, lines: &[u8], flush: HeadFlush) -> io::Result<()> {
         let mut file = OpenOptions::new()
             .read(true)
             .append(true)
@@ -142,8 +142,8 @@ impl HeadsWriter {
         cut_torn_line(&mut file)?;
         file.write_all(lines)?;
         match flush {
-            Flush::Lazily => Ok(()),
-            Flush::Now => file.sync_data(),
+            HeadFlush::Lazily => Ok(()),
+            HeadFlush::Now => file.sync_data(),
         }
     }
 }
@@ -201,7 +201,7 @@ pub enum FileEnd {
 /// Reads the heads for which `wanted` returns true.
 pub fn read_heads(
     path: &Path,
-    mut wanted: impl FnMut(&Head) -> bool,
+    mut wanted: impl FnMut(&ChainHead) -> bool,
 ) -> Result<HeadsFile, StoreError> {
     let mut found = HeadsFile::default();
     let file = match fs::File::open(path) {

@@ -7,29 +7,29 @@ use std::path::{Path, PathBuf};
 
 use fathom_core::id::RunId;
 
-use crate::answers::Answers;
-use crate::channels::{ChannelStoreError, Channels};
+use crate::answers::AnswerIndex;
+use crate::channels::{ChannelStore, ChannelStoreError};
 use crate::error::StoreError;
-use crate::governance::Governance;
+use crate::governance::GovernanceStore;
 use crate::heads::HeadsWriter;
-use crate::history::{Head, History, HistoryError};
+use crate::history::{HistoryError, HistoryHead, SessionHistoryStore};
 use crate::journal::Journal;
-use crate::keys::{KeyRing, Shredded};
+use crate::keys::{KeyRing, ShredOutcome};
 use crate::private_files;
-use crate::records::{RecordStoreError, Records};
+use crate::records::{DomainRecords, RecordStoreError};
 use crate::sqlite::{SqliteJournal, SqliteOptions};
 use crate::vectors::VectorCache;
-use crate::verify::{Scope, Verification, Verifier};
+use crate::verify::{JournalVerifier, Verification, VerifyScope};
 
 /// A user's data folder.
 #[derive(Clone, Debug)]
-pub struct Home {
+pub struct HomeFolder {
     folder: PathBuf,
     heads: PathBuf,
     keys: KeyRing,
 }
 
-impl Home {
+impl HomeFolder {
     /// Uses the folder; what is missing in it is made, readable by its owner alone.
     pub fn open(folder: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let folder = folder.into();
@@ -94,8 +94,8 @@ impl Home {
     }
 
     /// Opens the index of earlier answers.
-    pub fn open_answers(&self) -> Result<Answers, StoreError> {
-        Answers::open(&self.folder.join("answers.db"), self.keys.answers_secret()?)
+    pub fn open_answers(&self) -> Result<AnswerIndex, StoreError> {
+        AnswerIndex::open(&self.folder.join("answers.db"), self.keys.answers_secret()?)
     }
 
     /// Opens the cache of vectors.
@@ -104,19 +104,19 @@ impl Home {
     }
 
     /// Opens the records of the domains.
-    pub fn open_records(&self) -> Result<Records, RecordStoreError> {
+    pub fn open_records(&self) -> Result<DomainRecords, RecordStoreError> {
         let path = self.domains_path();
         let secret = self.keys.domains_secret();
         let secret = secret.map_err(|source| RecordStoreError::File {
             path: path.clone(),
             source,
         })?;
-        Records::open(&path, &secret)
+        DomainRecords::open(&path, &secret)
     }
 
     /// Opens the deliveries, feeds and seeds.
-    pub fn open_channels(&self) -> Result<Channels, ChannelStoreError> {
-        Channels::open(&self.channels_path(), self.keys.clone())
+    pub fn open_channels(&self) -> Result<ChannelStore, ChannelStoreError> {
+        ChannelStore::open(&self.channels_path(), self.keys.clone())
     }
 
     /// The file of who changed an identity or a charter, and of how stable the stack was.
@@ -125,12 +125,12 @@ impl Home {
     }
 
     /// The record of governance, if anything was ever written to it.
-    pub fn open_governance(&self) -> Result<Governance, StoreError> {
-        Governance::open(&self.governance_path())
+    pub fn open_governance(&self) -> Result<GovernanceStore, StoreError> {
+        GovernanceStore::open(&self.governance_path())
     }
 
     /// The record of governance, if it exists: a command that only reads must not create it.
-    pub fn governance_if_there(&self) -> Result<Option<Governance>, StoreError> {
+    pub fn governance_if_there(&self) -> Result<Option<GovernanceStore>, StoreError> {
         if self.governance_path().exists() {
             return self.open_governance().map(Some);
         }
@@ -141,9 +141,9 @@ impl Home {
     pub fn open_history(
         &self,
         session: &str,
-        known: Option<&Head>,
-    ) -> Result<History, HistoryError> {
-        History::open(&self.folder.join("history"), session, &self.keys, known)
+        known: Option<&HistoryHead>,
+    ) -> Result<SessionHistoryStore, HistoryError> {
+        SessionHistoryStore::open(&self.folder.join("history"), session, &self.keys, known)
     }
 
     /// Takes the ownership of a run on this machine; `None` if another process has it. Reading a run needs no
@@ -165,7 +165,7 @@ impl Home {
     }
 
     /// Destroys the key of a run that no process owns. Its texts are lost for good, its chain stays verifiable.
-    pub fn shred(&self, run: RunId) -> Result<Shredded, StoreError> {
+    pub fn shred(&self, run: RunId) -> Result<ShredOutcome, StoreError> {
         // Held until the key is gone: an owner would go on sealing texts with a key that is about to be
         // destroyed.
         let _lock = self.lock_run(run)?.ok_or(StoreError::Owned { run })?;
@@ -173,8 +173,12 @@ impl Home {
     }
 
     /// Verifies runs of this home.
-    pub fn verify(&self, journal: &dyn Journal, scope: Scope) -> Result<Verification, StoreError> {
-        let verifier = Verifier {
+    pub fn verify(
+        &self,
+        journal: &dyn Journal,
+        scope: VerifyScope,
+    ) -> Result<Verification, StoreError> {
+        let verifier = JournalVerifier {
             journal,
             heads: Some(&self.heads),
             key: &self.keys.signing_key()?.verifying_key(),

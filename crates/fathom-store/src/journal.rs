@@ -5,13 +5,15 @@ use fathom_core::event::Signal;
 use fathom_core::id::{Digest, EpisodeId, Epoch, RunId, Seq};
 use fathom_core::unit::Timestamp;
 
-use crate::approvals::{Approval, ApprovalFilter, ApprovalId, DecideOutcome, UseOutcome, Word};
+use crate::approvals::{
+    ApprovalFilter, ApprovalId, ApprovalRecord, ApprovalWord, DecideOutcome, UseOutcome,
+};
 use crate::error::StoreError;
 use crate::log::RunLog;
-use crate::pins::{Accepted, Pin, PinOutcome, Sighting};
-use crate::registry::{Claim, ClaimOutcome, ClaimOwner, Override, OverrideOutcome};
+use crate::pins::{AcceptOutcome, PinOutcome, ToolPin, ToolSighting};
+use crate::registry::{ClaimOutcome, ClaimOwner, KeyClaim, KeyOverride, OverrideOutcome};
 use crate::runs::{NewRun, RunInfo, RunQuery};
-use crate::signals::{KillOrder, KillRecord, Lifted, PostedSignal, SignalId};
+use crate::signals::{KillOrder, KillRecord, LiftOutcome, PostedSignal, SignalId};
 
 /// A store of records. A method that changes something returns once the change is durable; only
 /// [`RunLog::append`] returns earlier.
@@ -27,7 +29,12 @@ pub trait Journal: Send + Sync {
 
     /// Up to `limit` records of a run, in the order they were stored, that come after `after`. There may be fewer
     /// where they are large; there are none only at the end.
-    fn page(&self, run: RunId, after: Cursor, limit: usize) -> Result<Vec<Stored>, StoreError>;
+    fn page(
+        &self,
+        run: RunId,
+        after: JournalCursor,
+        limit: usize,
+    ) -> Result<Vec<StoredRecord>, StoreError>;
 
     /// The run's entry in the list; `None` if the run does not exist.
     fn run_info(&self, run: RunId) -> Result<Option<RunInfo>, StoreError>;
@@ -57,7 +64,7 @@ pub trait Journal: Send + Sync {
     fn set_kill(&self, order: &KillOrder) -> Result<(), StoreError>;
 
     /// Lifts the kill switch of exactly this scope.
-    fn lift_kill(&self, order: &KillOrder) -> Result<Lifted, StoreError>;
+    fn lift_kill(&self, order: &KillOrder) -> Result<LiftOutcome, StoreError>;
 
     /// Scopes with an active kill switch.
     fn kills(&self) -> Result<Vec<KillOrder>, StoreError>;
@@ -66,32 +73,36 @@ pub trait Journal: Send + Sync {
     fn kill_record(&self) -> Result<Vec<KillRecord>, StoreError>;
 
     /// Claims the right to send under a key.
-    fn claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError>;
+    fn claim(&self, claim: &KeyClaim) -> Result<ClaimOutcome, StoreError>;
 
     /// Outcome that a claim would have now. Nothing is claimed.
-    fn would_claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError>;
+    fn would_claim(&self, claim: &KeyClaim) -> Result<ClaimOutcome, StoreError>;
 
     /// Releases a key that was claimed for something that certainly was not sent. Only its holder can.
     fn release(&self, key: &IdempotencyKey, owner: &ClaimOwner) -> Result<(), StoreError>;
 
     /// Allows the next claim in spite of the holder. Earlier claims stay on record.
-    fn override_claim(&self, order: &Override) -> Result<OverrideOutcome, StoreError>;
+    fn override_claim(&self, order: &KeyOverride) -> Result<OverrideOutcome, StoreError>;
 
     /// The claim that holds a key, if any.
-    fn claim_of(&self, key: &IdempotencyKey) -> Result<Option<Claim>, StoreError>;
+    fn claim_of(&self, key: &IdempotencyKey) -> Result<Option<KeyClaim>, StoreError>;
 
     /// Every override of a key, the oldest first; used ones stay.
-    fn overrides_of(&self, key: &IdempotencyKey) -> Result<Vec<Override>, StoreError>;
+    fn overrides_of(&self, key: &IdempotencyKey) -> Result<Vec<KeyOverride>, StoreError>;
 
     /// Opens an approval. The same request twice is one; a different request of the same ask replaces it.
-    fn open_approval(&self, approval: &Approval) -> Result<(), StoreError>;
+    fn open_approval(&self, approval: &ApprovalRecord) -> Result<(), StoreError>;
 
     /// Records a person's decision on an open approval and signals the run, in one commit. A second decision is
     /// refused.
-    fn decide_approval(&self, id: &ApprovalId, word: &Word) -> Result<DecideOutcome, StoreError>;
+    fn decide_approval(
+        &self,
+        id: &ApprovalId,
+        word: &ApprovalWord,
+    ) -> Result<DecideOutcome, StoreError>;
 
     /// The latest approval of an ask.
-    fn approval_of(&self, owner: &ClaimOwner) -> Result<Option<Approval>, StoreError>;
+    fn approval_of(&self, owner: &ClaimOwner) -> Result<Option<ApprovalRecord>, StoreError>;
 
     /// Consumes the granted approval of an ask, if a person was asked.
     fn use_approval(&self, owner: &ClaimOwner, at: Timestamp) -> Result<UseOutcome, StoreError>;
@@ -100,25 +111,25 @@ pub trait Journal: Send + Sync {
     fn withdraw_approvals(&self, run: RunId, at: Timestamp) -> Result<(), StoreError>;
 
     /// Approvals, oldest first.
-    fn approvals(&self, filter: ApprovalFilter) -> Result<Vec<Approval>, StoreError>;
+    fn approvals(&self, filter: ApprovalFilter) -> Result<Vec<ApprovalRecord>, StoreError>;
 
     /// Compares a tool with its pin. The first sighting of a name becomes the pin.
-    fn pin(&self, seen: &Sighting) -> Result<PinOutcome, StoreError>;
+    fn pin(&self, seen: &ToolSighting) -> Result<PinOutcome, StoreError>;
 
     /// Accepts a changed tool on behalf of a person.
-    fn accept_pin(&self, seen: &Sighting, by: &str) -> Result<Accepted, StoreError>;
+    fn accept_pin(&self, seen: &ToolSighting, by: &str) -> Result<AcceptOutcome, StoreError>;
 
     /// Every tool of a charter that was seen, oldest first.
-    fn pins(&self, charter: &str) -> Result<Vec<Pin>, StoreError>;
+    fn pins(&self, charter: &str) -> Result<Vec<ToolPin>, StoreError>;
 }
 
 impl dyn Journal + '_ {
     /// All records of a run, in the order they were stored, read in pages.
-    pub fn records(&self, run: RunId) -> Records<'_> {
-        Records {
+    pub fn records(&self, run: RunId) -> RecordIter<'_> {
+        RecordIter {
             journal: self,
             run,
-            after: Cursor::default(),
+            after: JournalCursor::default(),
             page: Vec::new().into_iter(),
             is_at_end: false,
         }
@@ -127,12 +138,12 @@ impl dyn Journal + '_ {
 
 /// Position of a stored record. Only its order has a meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Cursor(pub u64);
+pub struct JournalCursor(pub u64);
 
 /// A record as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stored {
-    pub cursor: Cursor,
+pub struct StoredRecord {
+    pub cursor: JournalCursor,
     /// The episode it belongs to.
     pub episode: EpisodeId,
     /// Its place in the chain, as the store found it; the record says it, too.
@@ -144,19 +155,19 @@ pub struct Stored {
 }
 
 /// Records of a run, one by one.
-pub struct Records<'a> {
+pub struct RecordIter<'a> {
     journal: &'a dyn Journal,
     run: RunId,
-    after: Cursor,
-    page: std::vec::IntoIter<Stored>,
+    after: JournalCursor,
+    page: std::vec::IntoIter<StoredRecord>,
     is_at_end: bool,
 }
 
 /// Records read at once.
 const PAGE_RECORDS: usize = 4096;
 
-impl Iterator for Records<'_> {
-    type Item = Result<Stored, StoreError>;
+impl Iterator for RecordIter<'_> {
+    type Item = Result<StoredRecord, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.page.as_slice().is_empty() && !self.is_at_end {

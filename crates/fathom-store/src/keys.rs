@@ -10,8 +10,8 @@ use fathom_core::id::{Digest, RunId};
 use zeroize::Zeroizing;
 
 use crate::error::StoreError;
-use crate::private_files::{self, Destroyed, FILE_MODE, FOLDER_MODE};
-use crate::seal::{KEY_BYTES, RunKey, Sealer};
+use crate::private_files::{self, DestroyOutcome, FILE_MODE, FOLDER_MODE};
+use crate::seal::{KEY_BYTES, RunKey, TextSealer};
 
 /// A folder of keys. Whoever can read it can read every run.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub struct KeyRing {
 
 /// Outcome of a shred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shredded {
+pub enum ShredOutcome {
     /// The key is gone, and with it every text of the run.
     Now,
     /// There was no key.
@@ -51,8 +51,8 @@ impl KeyRing {
     }
 
     /// The sealer of a run's texts; `None` if the run was shredded.
-    pub fn sealer(&self, run: RunId) -> Result<Option<Sealer>, StoreError> {
-        Ok(self.run_key(run)?.map(|key| Sealer::new(run, &key)))
+    pub fn sealer(&self, run: RunId) -> Result<Option<TextSealer>, StoreError> {
+        Ok(self.run_key(run)?.map(|key| TextSealer::new(run, &key)))
     }
 
     /// True if the key of a run is destroyed.
@@ -123,10 +123,10 @@ impl KeyRing {
     /// Destroys a run's key: its texts can never be read again, its chain can still be verified.
     ///
     /// The file is overwritten before it is removed. A disk that copies on write, or a backup, may still hold it.
-    pub fn shred(&self, run: RunId) -> Result<Shredded, StoreError> {
+    pub fn shred(&self, run: RunId) -> Result<ShredOutcome, StoreError> {
         Ok(match private_files::destroy(&self.run_key_path(run))? {
-            Destroyed::Now => Shredded::Now,
-            Destroyed::WasNotThere => Shredded::Before,
+            DestroyOutcome::Now => ShredOutcome::Now,
+            DestroyOutcome::WasNotThere => ShredOutcome::Before,
         })
     }
 

@@ -1,8 +1,8 @@
 //! The journal and its blobs on `SQLite` and in memory, with hash chains, signed heads and per-run keys.
 //!
-//! A record's way to the disk: [`Entry::seal`] turns its texts into encrypted blobs, encodes it and links it to
-//! its episode's [`Chain`]; [`RunLog::append`] queues it and returns; one writer thread commits all that waits,
-//! and [`RunLog::durable`] tells when. [`Home::verify`] walks the same way back.
+//! A record's way to the disk: [`JournalEntry::seal`] turns its texts into encrypted blobs, encodes it and links it to
+//! its episode's [`RecordChain`]; [`RunLog::append`] queues it and returns; one writer thread commits all that waits,
+//! and [`RunLog::durable`] tells when. [`HomeFolder::verify`] walks the same way back.
 
 mod answers;
 mod approvals;
@@ -34,27 +34,31 @@ mod shared_file;
 pub mod symbols;
 pub mod verify;
 
-pub use answers::{ANSWER_AGE_MAX, ANSWERS_MAX, Answer, AnswerKey, AnswerPlace, Answers};
-pub use approvals::{
-    APPROVALS_LISTED_MAX, Approval, ApprovalFilter, ApprovalId, ApprovalState, ApproverKey,
-    DecideOutcome, SignedWord, Undecidable, UseOutcome, Word, YesNo,
+pub use answers::{
+    ANSWER_AGE_MAX, ANSWERS_MAX, AnswerIndex, AnswerKey, AnswerPlace, IndexedAnswer,
 };
-pub use chain::{Chain, ChainCheck};
-pub use entry::{Entry, Mark};
+pub use approvals::{
+    APPROVALS_LISTED_MAX, ApprovalAnswer, ApprovalFilter, ApprovalId, ApprovalRecord,
+    ApprovalState, ApprovalWord, ApproverKey, DecideError, DecideOutcome, SignedWord, UseOutcome,
+};
+pub use chain::{ChainCheck, RecordChain};
+pub use entry::{EntryMark, JournalEntry};
 pub use error::{DatabaseCause, StoreError};
-pub use fathom_core::step::Position;
-pub use governance::{Act, Governance, Initiative, NewAct, SAMPLES_KEPT, Sample};
-pub use home::{Home, RunLock};
-pub use journal::{Cursor, Journal, Records, Stored};
-pub use keys::{KeyRing, Shredded, read_key_file};
-pub use log::{Durability, LogSink, LogState, RunLog, Ticket};
+pub use fathom_core::step::LogPosition;
+pub use governance::{
+    GovernanceAct, GovernanceStore, InitiativeBudget, NewAct, SAMPLES_KEPT, StackSample,
+};
+pub use home::{HomeFolder, RunLock};
+pub use journal::{Journal, JournalCursor, RecordIter, StoredRecord};
+pub use keys::{KeyRing, ShredOutcome, read_key_file};
+pub use log::{CommitDurability, CommitTicket, LogSink, LogState, RunLog};
 pub use memory::MemoryJournal;
-pub use pins::{Accepted, Pin, PinOutcome, Sighting, Standing};
-pub use registry::{Claim, ClaimOutcome, ClaimOwner, Override, OverrideOutcome};
+pub use pins::{AcceptOutcome, PinOutcome, PinStanding, ToolPin, ToolSighting};
+pub use registry::{ClaimOutcome, ClaimOwner, KeyClaim, KeyOverride, OverrideOutcome};
 pub use runs::{NewRun, RunFilter, RunInfo, RunQuery, RunState};
-pub use seal::{Blob, RunKey, Sealed, Sealer};
-pub use signals::{KillOrder, KillRecord, Lifted, PostedSignal, SignalId};
+pub use seal::{RunKey, SealCache, SealedBlob, TextSealer};
+pub use signals::{KillOrder, KillRecord, LiftOutcome, PostedSignal, SignalId};
 pub use signatures::{NoKey, PublicKey};
 pub use sqlite::{SqliteJournal, SqliteOptions};
 pub use vectors::{VECTORS_MAX, VectorCache, VectorHash};
-pub use verify::{Fault, Problem, Scope, Verification};
+pub use verify::{Verification, VerifyFault, VerifyProblem, VerifyScope};

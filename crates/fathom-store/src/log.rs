@@ -7,36 +7,36 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
 use fathom_core::id::{Epoch, RunId};
-use fathom_core::step::Position;
+use fathom_core::step::LogPosition;
 use tokio::sync::watch;
 
-use crate::entry::Entry;
+use crate::entry::JournalEntry;
 use crate::error::StoreError;
 
 /// Durable part of a run.
 #[derive(Clone, Debug)]
-pub enum Durability {
+pub enum CommitDurability {
     /// Every entry of the run up to this position.
-    Upto(Position),
+    Upto(LogPosition),
     /// Every entry up to this position, and never one after it.
     Failed {
         /// The last position that is durable.
-        upto: Position,
+        upto: LogPosition,
         /// Error after which nothing is stored.
         reason: StoreError,
     },
 }
 
-impl Durability {
+impl CommitDurability {
     /// The last position that is durable.
-    pub const fn upto(&self) -> Position {
+    pub const fn upto(&self) -> LogPosition {
         match self {
             Self::Upto(upto) | Self::Failed { upto, .. } => *upto,
         }
     }
 
     /// The answer for a caller that waits for `position`; `None` while it is undecided.
-    fn answer(&self, position: Position) -> Option<Result<(), StoreError>> {
+    fn answer(&self, position: LogPosition) -> Option<Result<(), StoreError>> {
         match self {
             _ if position <= self.upto() => Some(Ok(())),
             Self::Upto(_) => None,
@@ -49,7 +49,7 @@ impl Durability {
 pub struct LogState {
     run: RunId,
     epoch: Epoch,
-    durability: watch::Sender<Durability>,
+    durability: watch::Sender<CommitDurability>,
 }
 
 impl fmt::Debug for LogState {
@@ -64,7 +64,7 @@ impl fmt::Debug for LogState {
 
 impl LogState {
     fn new(run: RunId, epoch: Epoch) -> Self {
-        let (durability, _) = watch::channel(Durability::Upto(Position::default()));
+        let (durability, _) = watch::channel(CommitDurability::Upto(LogPosition::default()));
         Self {
             run,
             epoch,
@@ -82,14 +82,14 @@ impl LogState {
     }
 
     /// Marks everything up to `position` as durable. No effect after a failure.
-    pub fn acknowledge(&self, position: Position) {
+    pub fn acknowledge(&self, position: LogPosition) {
         self.durability
             .send_if_modified(|durability| match durability {
-                Durability::Upto(upto) if *upto < position => {
+                CommitDurability::Upto(upto) if *upto < position => {
                     *upto = position;
                     true
                 }
-                Durability::Upto(_) | Durability::Failed { .. } => false,
+                CommitDurability::Upto(_) | CommitDurability::Failed { .. } => false,
             });
     }
 
@@ -97,22 +97,22 @@ impl LogState {
     pub fn fail(&self, reason: &StoreError) {
         self.durability
             .send_if_modified(|durability| match durability {
-                Durability::Upto(upto) => {
-                    *durability = Durability::Failed {
+                CommitDurability::Upto(upto) => {
+                    *durability = CommitDurability::Failed {
                         upto: *upto,
                         reason: reason.clone(),
                     };
                     true
                 }
-                Durability::Failed { .. } => false,
+                CommitDurability::Failed { .. } => false,
             });
     }
 
     /// The error after which nothing is stored, if there was one.
     pub fn failure(&self) -> Option<StoreError> {
         match &*self.durability.borrow() {
-            Durability::Upto(_) => None,
-            Durability::Failed { reason, .. } => Some(reason.clone()),
+            CommitDurability::Upto(_) => None,
+            CommitDurability::Failed { reason, .. } => Some(reason.clone()),
         }
     }
 }
@@ -120,15 +120,15 @@ impl LogState {
 /// Promise to report the outcome of one entry to the run's owner. Dropped without a report, it reports a closed
 /// journal, so that no one waits for a writer that is gone.
 #[derive(Debug)]
-pub struct Ticket {
+pub struct CommitTicket {
     log: Arc<LogState>,
-    position: Position,
+    position: LogPosition,
     is_answered: bool,
 }
 
-impl Ticket {
+impl CommitTicket {
     /// A promise about the entry at `position`.
-    pub fn new(log: Arc<LogState>, position: Position) -> Self {
+    pub fn new(log: Arc<LogState>, position: LogPosition) -> Self {
         Self {
             log,
             position,
@@ -155,7 +155,7 @@ impl Ticket {
 }
 
 // Also when the writer panics: an unanswered ticket would leave the run's owner waiting.
-impl Drop for Ticket {
+impl Drop for CommitTicket {
     fn drop(&mut self) {
         if !self.is_answered {
             self.log.fail(&StoreError::Closed);
@@ -166,7 +166,7 @@ impl Drop for Ticket {
 /// Destination of a log's entries: a backend of the journal.
 pub trait LogSink: Send + Sync {
     /// Puts an entry at the end of the queue; waits while the queue is full.
-    fn enqueue(&self, log: &Arc<LogState>, entry: Entry) -> Result<Position, StoreError>;
+    fn enqueue(&self, log: &Arc<LogState>, entry: JournalEntry) -> Result<LogPosition, StoreError>;
 
     /// Stores what is queued without waiting for more.
     fn urge(&self) {}
@@ -208,7 +208,7 @@ impl RunLog {
 
     /// Queues an entry and returns at once, unless the queue is full. Positions grow with each append to the
     /// journal, whatever the run, and entries become durable in this order.
-    pub fn append(&self, entry: Entry) -> Result<Position, StoreError> {
+    pub fn append(&self, entry: JournalEntry) -> Result<LogPosition, StoreError> {
         // Here too, so that the owner of a failed log hears of it now and not after the next commit.
         if let Some(reason) = self.state.failure() {
             return Err(reason);
@@ -229,12 +229,12 @@ impl RunLog {
     }
 
     /// Durability, now and whenever it changes. Call [`urge`](Self::urge) before waiting for a change.
-    pub fn durability(&self) -> watch::Receiver<Durability> {
+    pub fn durability(&self) -> watch::Receiver<CommitDurability> {
         self.state.durability.subscribe()
     }
 
     /// Waits until the entry at `position` is on the disk, or never will be.
-    pub async fn durable(&self, position: Position) -> Result<(), StoreError> {
+    pub async fn durable(&self, position: LogPosition) -> Result<(), StoreError> {
         let mut durability = self.durability();
         loop {
             if let Some(answer) = durability.borrow_and_update().answer(position) {
@@ -248,14 +248,14 @@ impl RunLog {
     }
 
     /// Waits as [`durable`](Self::durable) does, and blocks the thread meanwhile.
-    pub fn wait_durable(&self, position: Position) -> Result<(), StoreError> {
+    pub fn wait_durable(&self, position: LogPosition) -> Result<(), StoreError> {
         block_on(self.durable(position))
     }
 }
 
-struct Unpark(Thread);
+struct UnparkWriter(Thread);
 
-impl Wake for Unpark {
+impl Wake for UnparkWriter {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
     }
@@ -265,7 +265,7 @@ impl Wake for Unpark {
 // The one future here is woken by the writer thread, so no runtime is needed, and callers may be inside of one.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let waker = Waker::from(Arc::new(UnparkWriter(thread::current())));
     let mut context = Context::from_waker(&waker);
     loop {
         match future.as_mut().poll(&mut context) {

@@ -8,20 +8,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use fathom_core::effect::IdempotencyKey;
 use fathom_core::event::Signal;
 use fathom_core::id::{Digest, EpisodeId, Epoch, RunId, Seq};
-use fathom_core::step::Position;
+use fathom_core::step::LogPosition;
 use fathom_core::unit::Timestamp;
 
 use crate::approvals::{
-    Approval, ApprovalFilter, ApprovalId, ApprovalState, DecideOutcome, UseOutcome, Word,
+    ApprovalFilter, ApprovalId, ApprovalRecord, ApprovalState, ApprovalWord, DecideOutcome,
+    UseOutcome,
 };
-use crate::entry::Entry;
+use crate::entry::JournalEntry;
 use crate::error::StoreError;
-use crate::journal::{Cursor, Journal, Stored};
-use crate::log::{LogSink, LogState, RunLog, Ticket};
-use crate::pins::{Accepted, Pin, PinOutcome, Sighting, Standing};
-use crate::registry::{Claim, ClaimOutcome, ClaimOwner, Override, OverrideOutcome};
-use crate::runs::{Delta, NewRun, RunFilter, RunInfo, RunQuery, RunState, id_digits};
-use crate::signals::{KillOrder, KillRecord, Lifted, PostedSignal, SignalId};
+use crate::journal::{Journal, JournalCursor, StoredRecord};
+use crate::log::{CommitTicket, LogSink, LogState, RunLog};
+use crate::pins::{AcceptOutcome, PinOutcome, PinStanding, ToolPin, ToolSighting};
+use crate::registry::{ClaimOutcome, ClaimOwner, KeyClaim, KeyOverride, OverrideOutcome};
+use crate::runs::{NewRun, RunDelta, RunFilter, RunInfo, RunQuery, RunState, id_digits};
+use crate::signals::{KillOrder, KillRecord, LiftOutcome, PostedSignal, SignalId};
 
 /// Maximum number of waiting entries while the journal is held.
 const HELD_ENTRIES_MAX: usize = 65_536;
@@ -29,42 +30,42 @@ const HELD_ENTRIES_MAX: usize = 65_536;
 /// A journal in memory. Clones share it, as processes share a home.
 #[derive(Clone, Default)]
 pub struct MemoryJournal {
-    shared: Arc<Shared>,
+    shared: Arc<MemoryShared>,
 }
 
 #[derive(Default)]
-struct Shared(Mutex<State>);
+struct MemoryShared(Mutex<MemoryState>);
 
 #[derive(Default)]
-struct State {
+struct MemoryState {
     runs: BTreeMap<RunId, RunInfo>,
-    records: HashMap<RunId, Vec<Stored>>,
+    records: HashMap<RunId, Vec<StoredRecord>>,
     taken: HashSet<(RunId, EpisodeId, Seq)>,
-    last_cursor: Cursor,
+    last_cursor: JournalCursor,
     blobs: HashMap<(RunId, Digest), Vec<u8>>,
     signals: BTreeMap<SignalId, (RunId, Signal)>,
     last_signal: SignalId,
     kills: Vec<KillRecord>,
     /// Every claim of a key, oldest first, and whether it was released.
-    claims: HashMap<IdempotencyKey, Vec<(Claim, bool)>>,
+    claims: HashMap<IdempotencyKey, Vec<(KeyClaim, bool)>>,
     /// Number of claims that a key may have because of an override.
     allowed: HashMap<IdempotencyKey, usize>,
-    overrides: Vec<Override>,
+    overrides: Vec<KeyOverride>,
     /// The oldest first.
-    approvals: Vec<Approval>,
-    pins: Vec<Pin>,
+    approvals: Vec<ApprovalRecord>,
+    pins: Vec<ToolPin>,
     /// Accepted digest by charter and tool.
     let_in: HashMap<(String, String), Digest>,
-    last_position: Position,
-    disk: Disk,
+    last_position: LogPosition,
+    disk: FlushMode,
 }
 
 /// Simulated disk: prompt, or held back.
 #[derive(Default)]
-enum Disk {
+enum FlushMode {
     #[default]
     Prompt,
-    Held(VecDeque<(Ticket, Entry)>),
+    Held(VecDeque<(CommitTicket, JournalEntry)>),
 }
 
 impl MemoryJournal {
@@ -76,15 +77,15 @@ impl MemoryJournal {
     /// Holds entries back from here on: they are neither durable nor readable, as if the disk were slow.
     pub fn hold(&self) {
         let mut state = self.shared.lock();
-        if let Disk::Prompt = state.disk {
-            state.disk = Disk::Held(VecDeque::new());
+        if let FlushMode::Prompt = state.disk {
+            state.disk = FlushMode::Held(VecDeque::new());
         }
     }
 
     /// Drops the waiting entries, as a crash does, and keeps holding.
     pub fn forget(&self) {
         let mut state = self.shared.lock();
-        if let Disk::Held(waiting) = &mut state.disk {
+        if let FlushMode::Held(waiting) = &mut state.disk {
             waiting.clear();
         }
     }
@@ -92,7 +93,7 @@ impl MemoryJournal {
     /// Stores the waiting entries in order and stops holding.
     pub fn release(&self) {
         let mut state = self.shared.lock();
-        if let Disk::Held(waiting) = std::mem::take(&mut state.disk) {
+        if let FlushMode::Held(waiting) = std::mem::take(&mut state.disk) {
             for (ticket, entry) in waiting {
                 state.settle(ticket, entry);
             }
@@ -100,41 +101,41 @@ impl MemoryJournal {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl MemoryShared {
+    fn lock(&self) -> MutexGuard<'_, MemoryState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl LogSink for Shared {
-    fn enqueue(&self, log: &Arc<LogState>, entry: Entry) -> Result<Position, StoreError> {
+impl LogSink for MemoryShared {
+    fn enqueue(&self, log: &Arc<LogState>, entry: JournalEntry) -> Result<LogPosition, StoreError> {
         let mut state = self.lock();
-        if let Disk::Held(waiting) = &state.disk
+        if let FlushMode::Held(waiting) = &state.disk
             && waiting.len() >= HELD_ENTRIES_MAX
         // A caller that fills the memory is told so; there is no writer thread here that would make room.
         {
             return Err(StoreError::Busy);
         }
-        let position = Position(state.last_position.0 + 1);
+        let position = LogPosition(state.last_position.0 + 1);
         state.last_position = position;
-        let ticket = Ticket::new(log.clone(), position);
+        let ticket = CommitTicket::new(log.clone(), position);
         match &mut state.disk {
-            Disk::Held(waiting) => waiting.push_back((ticket, entry)),
-            Disk::Prompt => state.settle(ticket, entry),
+            FlushMode::Held(waiting) => waiting.push_back((ticket, entry)),
+            FlushMode::Prompt => state.settle(ticket, entry),
         }
         Ok(position)
     }
 }
 
-impl State {
-    fn settle(&mut self, ticket: Ticket, entry: Entry) {
+impl MemoryState {
+    fn settle(&mut self, ticket: CommitTicket, entry: JournalEntry) {
         match self.store(ticket.log(), entry) {
             Ok(()) => ticket.acknowledge(),
             Err(reason) => ticket.fail(&reason),
         }
     }
 
-    fn store(&mut self, log: &LogState, entry: Entry) -> Result<(), StoreError> {
+    fn store(&mut self, log: &LogState, entry: JournalEntry) -> Result<(), StoreError> {
         if let Some(reason) = log.failure() {
             return Err(reason);
         }
@@ -156,7 +157,7 @@ impl State {
                 seq: entry.seq,
             });
         }
-        let mut delta = Delta::default();
+        let mut delta = RunDelta::default();
         delta.add(&entry);
         delta.apply(info);
         self.taken.insert(place);
@@ -166,7 +167,7 @@ impl State {
         self.signals
             .retain(|id, (of, _)| *of != run || !entry.settles.contains(id));
         self.last_cursor.0 += 1;
-        self.records.entry(run).or_default().push(Stored {
+        self.records.entry(run).or_default().push(StoredRecord {
             cursor: self.last_cursor,
             episode: entry.episode,
             seq: entry.seq,
@@ -176,7 +177,7 @@ impl State {
         Ok(())
     }
 
-    fn approval(&mut self, id: &ApprovalId) -> Option<&mut Approval> {
+    fn approval(&mut self, id: &ApprovalId) -> Option<&mut ApprovalRecord> {
         self.approvals.iter_mut().find(|one| one.id == *id)
     }
 
@@ -228,7 +229,12 @@ impl Journal for MemoryJournal {
         Ok(RunLog::new(run, epoch, self.shared.clone()))
     }
 
-    fn page(&self, run: RunId, after: Cursor, limit: usize) -> Result<Vec<Stored>, StoreError> {
+    fn page(
+        &self,
+        run: RunId,
+        after: JournalCursor,
+        limit: usize,
+    ) -> Result<Vec<StoredRecord>, StoreError> {
         let state = self.shared.lock();
         let records = state.records.get(&run).map_or(&[][..], Vec::as_slice);
         let start = records.partition_point(|stored| stored.cursor <= after);
@@ -304,14 +310,14 @@ impl Journal for MemoryJournal {
         Ok(())
     }
 
-    fn lift_kill(&self, order: &KillOrder) -> Result<Lifted, StoreError> {
+    fn lift_kill(&self, order: &KillOrder) -> Result<LiftOutcome, StoreError> {
         let mut state = self.shared.lock();
         Ok(
             match state.kills.iter_mut().find(|kill| kill.holds(order)) {
-                None => Lifted::WasNotThrown,
+                None => LiftOutcome::WasNotThrown,
                 Some(kill) => {
                     kill.lifted = Some(order.clone());
-                    Lifted::Now
+                    LiftOutcome::Now
                 }
             },
         )
@@ -327,7 +333,7 @@ impl Journal for MemoryJournal {
         Ok(self.shared.lock().kills.clone())
     }
 
-    fn claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError> {
+    fn claim(&self, claim: &KeyClaim) -> Result<ClaimOutcome, StoreError> {
         let mut state = self.shared.lock();
         let outcome = state.would_claim(claim);
         let is_held = state
@@ -340,7 +346,7 @@ impl Journal for MemoryJournal {
         Ok(outcome)
     }
 
-    fn would_claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError> {
+    fn would_claim(&self, claim: &KeyClaim) -> Result<ClaimOutcome, StoreError> {
         Ok(self.shared.lock().would_claim(claim))
     }
 
@@ -354,7 +360,7 @@ impl Journal for MemoryJournal {
         Ok(())
     }
 
-    fn override_claim(&self, order: &Override) -> Result<OverrideOutcome, StoreError> {
+    fn override_claim(&self, order: &KeyOverride) -> Result<OverrideOutcome, StoreError> {
         let mut state = self.shared.lock();
         if state.holder(&order.key).is_none() {
             return Ok(OverrideOutcome::NothingHeld);
@@ -367,19 +373,19 @@ impl Journal for MemoryJournal {
         Ok(OverrideOutcome::Recorded)
     }
 
-    fn claim_of(&self, key: &IdempotencyKey) -> Result<Option<Claim>, StoreError> {
+    fn claim_of(&self, key: &IdempotencyKey) -> Result<Option<KeyClaim>, StoreError> {
         Ok(self.shared.lock().holder(key).cloned())
     }
 
-    fn overrides_of(&self, key: &IdempotencyKey) -> Result<Vec<Override>, StoreError> {
+    fn overrides_of(&self, key: &IdempotencyKey) -> Result<Vec<KeyOverride>, StoreError> {
         let state = self.shared.lock();
         let of_key = state.overrides.iter().filter(|order| order.key == *key);
         Ok(of_key.cloned().collect())
     }
 
-    fn open_approval(&self, new: &Approval) -> Result<(), StoreError> {
+    fn open_approval(&self, new: &ApprovalRecord) -> Result<(), StoreError> {
         let mut state = self.shared.lock();
-        let same_ask = |other: &&mut Approval| other.owner == new.owner && other.id != new.id;
+        let same_ask = |other: &&mut ApprovalRecord| other.owner == new.owner && other.id != new.id;
         for other in state.approvals.iter_mut().filter(same_ask) {
             other.withdraw(new.opened_at);
         }
@@ -396,7 +402,11 @@ impl Journal for MemoryJournal {
         Ok(())
     }
 
-    fn decide_approval(&self, id: &ApprovalId, word: &Word) -> Result<DecideOutcome, StoreError> {
+    fn decide_approval(
+        &self,
+        id: &ApprovalId,
+        word: &ApprovalWord,
+    ) -> Result<DecideOutcome, StoreError> {
         let decided = match self.shared.lock().approval(id) {
             None => return Ok(DecideOutcome::Unknown),
             Some(approval) => approval
@@ -413,7 +423,7 @@ impl Journal for MemoryJournal {
         }
     }
 
-    fn approval_of(&self, owner: &ClaimOwner) -> Result<Option<Approval>, StoreError> {
+    fn approval_of(&self, owner: &ClaimOwner) -> Result<Option<ApprovalRecord>, StoreError> {
         let state = self.shared.lock();
         let newest = state.approvals.iter().rev();
         Ok(newest.into_iter().find(|one| one.owner == *owner).cloned())
@@ -434,24 +444,24 @@ impl Journal for MemoryJournal {
         Ok(())
     }
 
-    fn approvals(&self, filter: ApprovalFilter) -> Result<Vec<Approval>, StoreError> {
+    fn approvals(&self, filter: ApprovalFilter) -> Result<Vec<ApprovalRecord>, StoreError> {
         let state = self.shared.lock();
-        let wanted = |one: &&Approval| filter == ApprovalFilter::All || one.is_open();
+        let wanted = |one: &&ApprovalRecord| filter == ApprovalFilter::All || one.is_open();
         Ok(state.approvals.iter().filter(wanted).cloned().collect())
     }
 
-    fn pin(&self, seen: &Sighting) -> Result<PinOutcome, StoreError> {
+    fn pin(&self, seen: &ToolSighting) -> Result<PinOutcome, StoreError> {
         let mut state = self.shared.lock();
         let name = (seen.charter.clone(), seen.tool.clone());
         let pinned = *state.let_in.entry(name).or_insert(seen.digest);
         let is_known = state.pins.iter().any(|pin| pin.is_of(seen));
         if !is_known {
-            state.pins.push(Pin {
+            state.pins.push(ToolPin {
                 seen: seen.clone(),
                 standing: if pinned == seen.digest {
-                    Standing::First
+                    PinStanding::First
                 } else {
-                    Standing::Quarantined
+                    PinStanding::Quarantined
                 },
             });
         }
@@ -462,21 +472,21 @@ impl Journal for MemoryJournal {
         })
     }
 
-    fn accept_pin(&self, seen: &Sighting, by: &str) -> Result<Accepted, StoreError> {
+    fn accept_pin(&self, seen: &ToolSighting, by: &str) -> Result<AcceptOutcome, StoreError> {
         let mut state = self.shared.lock();
         let Some(pin) = state.pins.iter_mut().find(|pin| pin.is_of(seen)) else {
-            return Ok(Accepted::NeverMet);
+            return Ok(AcceptOutcome::NeverMet);
         };
-        pin.standing = Standing::Accepted {
+        pin.standing = PinStanding::Accepted {
             by: by.to_owned(),
             at: seen.at,
         };
         let name = (seen.charter.clone(), seen.tool.clone());
         state.let_in.insert(name, seen.digest);
-        Ok(Accepted::Now)
+        Ok(AcceptOutcome::Now)
     }
 
-    fn pins(&self, charter: &str) -> Result<Vec<Pin>, StoreError> {
+    fn pins(&self, charter: &str) -> Result<Vec<ToolPin>, StoreError> {
         let state = self.shared.lock();
         let own = state.pins.iter().filter(|pin| pin.seen.charter == charter);
         Ok(own.cloned().collect())

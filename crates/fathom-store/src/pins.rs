@@ -5,7 +5,7 @@ use fathom_core::unit::Timestamp;
 
 /// A tool as a charter saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sighting {
+pub struct ToolSighting {
     pub charter: String,
     /// The tool's name, with that of its server.
     pub tool: String,
@@ -16,14 +16,14 @@ pub struct Sighting {
 
 /// A sighting, and its standing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pin {
-    pub seen: Sighting,
-    pub standing: Standing,
+pub struct ToolPin {
+    pub seen: ToolSighting,
+    pub standing: PinStanding,
 }
 
-impl Pin {
+impl ToolPin {
     /// True if it is about the same tool with the same description.
-    pub(crate) fn is_of(&self, seen: &Sighting) -> bool {
+    pub(crate) fn is_of(&self, seen: &ToolSighting) -> bool {
         self.seen.charter == seen.charter
             && self.seen.tool == seen.tool
             && self.seen.digest == seen.digest
@@ -32,7 +32,7 @@ impl Pin {
 
 /// Permission to use a tool as it was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum PinStanding {
     /// It was the first of its name.
     First,
     /// A person accepted it.
@@ -55,7 +55,7 @@ pub enum PinOutcome {
 
 /// Outcome of accepting a changed tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Accepted {
+pub enum AcceptOutcome {
     /// It may be used from now on, and its former version may not.
     Now,
     /// No tool with this digest was ever seen.

@@ -94,17 +94,19 @@ pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> 
 }
 
 /// Overwrites a file and removes it. Returns whether it existed.
-pub(crate) fn destroy(path: &Path) -> Result<Destroyed, StoreError> {
+pub(crate) fn destroy(path: &Path) -> Result<DestroyOutcome, StoreError> {
     let mut file = match OpenOptions::new().write(true).open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Destroyed::WasNotThere),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(DestroyOutcome::WasNotThere);
+        }
         Err(error) => return Err(StoreError::io("open", path, error)),
     };
     overwrite(&mut file)
         .and_then(|()| fs::remove_file(path))
         .map_err(|error| StoreError::io("destroy", path, error))?;
     sync_folder_of(path)?;
-    Ok(Destroyed::Now)
+    Ok(DestroyOutcome::Now)
 }
 
 fn overwrite(file: &mut File) -> io::Result<()> {
@@ -115,7 +117,7 @@ fn overwrite(file: &mut File) -> io::Result<()> {
 
 /// Outcome of a destruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Destroyed {
+pub(crate) enum DestroyOutcome {
     Now,
     WasNotThere,
 }

@@ -15,7 +15,7 @@ pub struct ClaimOwner {
 
 /// A claim to send something once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claim {
+pub struct KeyClaim {
     /// Identity of the effect, whatever its wording.
     pub key: IdempotencyKey,
     /// Digest of its wording.
@@ -24,7 +24,7 @@ pub struct Claim {
     pub at: Timestamp,
 }
 
-impl Claim {
+impl KeyClaim {
     /// True if it comes from the same ask, for the same wording.
     pub(crate) fn is_by(&self, other: &Self) -> bool {
         self.owner == other.owner && self.payload == other.payload
@@ -49,7 +49,7 @@ pub enum ClaimOutcome {
 
 /// A person's permission to disregard the holder of a key, once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Override {
+pub struct KeyOverride {
     pub key: IdempotencyKey,
     /// Author of the permission.
     pub by: String,

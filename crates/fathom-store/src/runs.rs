@@ -1,12 +1,12 @@
 //! The list of runs: kept beside the events and updated in the same commit. It contains no free text.
 
-use fathom_core::event::Departure;
+use fathom_core::event::ReleaseReason;
 use fathom_core::id::{Epoch, RunId, Seq};
-use fathom_core::outcome::Status;
+use fathom_core::outcome::EpisodeStatus;
 use fathom_core::unit::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::entry::{Entry, Mark};
+use crate::entry::{EntryMark, JournalEntry};
 
 /// A run before its first record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,9 +29,9 @@ pub enum RunState {
     /// An owner works on it, or its owner died.
     Running,
     /// Its owner released it.
-    Released(Departure),
+    Released(ReleaseReason),
     /// It has finished.
-    Finished(Status),
+    Finished(EpisodeStatus),
 }
 
 impl RunState {
@@ -112,7 +112,7 @@ pub(crate) fn id_digits(text: &str) -> String {
 
 /// Changes of a few entries to a run's line in the list.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Delta {
+pub(crate) struct RunDelta {
     pub(crate) events: u64,
     pub(crate) episodes: u64,
     pub(crate) model_calls: u64,
@@ -120,8 +120,8 @@ pub(crate) struct Delta {
     pub(crate) state: Option<RunState>,
 }
 
-impl Delta {
-    pub(crate) fn add(&mut self, entry: &Entry) {
+impl RunDelta {
+    pub(crate) fn add(&mut self, entry: &JournalEntry) {
         self.events += 1;
         self.episodes += u64::from(entry.seq == Seq(0));
         self.model_calls += u64::from(entry.model_calls);
@@ -129,9 +129,9 @@ impl Delta {
         self.updated_at = self.updated_at.max(entry.at);
         if entry.episode.is_root() {
             self.state = Some(match entry.mark {
-                Mark::Plain | Mark::Checkpoint => RunState::Running,
-                Mark::Released(why) => RunState::Released(why),
-                Mark::Finished(status) => RunState::Finished(status),
+                EntryMark::Plain | EntryMark::Checkpoint => RunState::Running,
+                EntryMark::Released(why) => RunState::Released(why),
+                EntryMark::Finished(status) => RunState::Finished(status),
             });
         }
     }

@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use chacha20poly1305::aead::AeadInOut;
 use chacha20poly1305::{KeyInit, Tag, XChaCha20Poly1305, XNonce};
-use fathom_core::event::Record;
+use fathom_core::event::JournalRecord;
 use fathom_core::id::{Digest, RunId};
-use fathom_core::text::{Text, Texts};
+use fathom_core::text::{Text, VisitTexts};
 use hmac::{Hmac, Mac};
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
@@ -87,7 +87,7 @@ fn keyed(key: &[u8; KEY_BYTES]) -> Hmac<Sha256> {
 
 /// An encrypted text, as it is stored: nonce, ciphertext and tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blob {
+pub struct SealedBlob {
     /// The digest of the bytes.
     pub address: Digest,
     pub bytes: Vec<u8>,
@@ -100,12 +100,12 @@ pub fn address_of(bytes: &[u8]) -> Digest {
 
 /// Texts that were sealed lately. A prompt stands in the question of a cell, in what is measured and in what is sent.
 #[derive(Debug, Default)]
-pub struct Sealed {
+pub struct SealCache {
     /// The newest last. Holding a text keeps its place in memory from being another's.
     lately: VecDeque<(Arc<str>, Digest)>,
 }
 
-impl Sealed {
+impl SealCache {
     /// Maximum number of texts.
     const LATELY_MAX: usize = 32;
 
@@ -135,19 +135,19 @@ impl Sealed {
 
 /// Seals and opens the texts of one run.
 #[derive(Clone)]
-pub struct Sealer {
+pub struct TextSealer {
     run: RunId,
     cipher: XChaCha20Poly1305,
     nonces: Hmac<Sha256>,
 }
 
-impl fmt::Debug for Sealer {
+impl fmt::Debug for TextSealer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Sealer of {}", self.run)
     }
 }
 
-impl Sealer {
+impl TextSealer {
     /// Works with the key of `run`.
     pub fn new(run: RunId, key: &RunKey) -> Self {
         Self {
@@ -164,16 +164,16 @@ impl Sealer {
 
     /// Seals every text of a record, whoever sealed it before, and gives the blobs to be stored with it. The
     /// plain texts stay in the record; only its encoding leaves them out.
-    pub fn seal(&self, record: &mut Record) -> Result<Vec<Blob>, StoreError> {
-        self.seal_anew(record, &mut Sealed::default())
+    pub fn seal(&self, record: &mut JournalRecord) -> Result<Vec<SealedBlob>, StoreError> {
+        self.seal_anew(record, &mut SealCache::default())
     }
 
     /// The same, without the blobs of texts that were sealed for an earlier record.
     pub fn seal_anew(
         &self,
-        record: &mut Record,
-        sealed: &mut Sealed,
-    ) -> Result<Vec<Blob>, StoreError> {
+        record: &mut JournalRecord,
+        sealed: &mut SealCache,
+    ) -> Result<Vec<SealedBlob>, StoreError> {
         let mut blobs = Vec::new();
         let mut addresses = HashSet::new();
         let mut outcome = Ok(());
@@ -203,7 +203,7 @@ impl Sealer {
     /// Opens every text of a record that is closed. `fetch` looks a blob up by its address.
     pub fn open(
         &self,
-        record: &mut Record,
+        record: &mut JournalRecord,
         mut fetch: impl FnMut(&Digest) -> Result<Option<Vec<u8>>, StoreError>,
     ) -> Result<(), StoreError> {
         let mut outcome = Ok(());
@@ -215,7 +215,7 @@ impl Sealer {
         outcome
     }
 
-    fn seal_text(&self, text: &mut Text) -> Result<Blob, StoreError> {
+    fn seal_text(&self, text: &mut Text) -> Result<SealedBlob, StoreError> {
         if text.is_closed() {
             return Err(StoreError::ClosedText);
         }
@@ -225,7 +225,7 @@ impl Sealer {
         Ok(blob)
     }
 
-    fn encrypt(&self, plain: &str) -> Result<Blob, StoreError> {
+    fn encrypt(&self, plain: &str) -> Result<SealedBlob, StoreError> {
         let too_large = StoreError::TooLarge {
             bytes: plain.len(),
             max: TEXT_BYTES_MAX,
@@ -247,7 +247,7 @@ impl Sealer {
             .encrypt_inout_detached(&XNonce::from(nonce), self.run.as_bytes(), body.into())
             .map_err(|_| too_large)?;
         bytes.extend_from_slice(&tag);
-        Ok(Blob {
+        Ok(SealedBlob {
             address: address_of(&bytes),
             bytes,
         })

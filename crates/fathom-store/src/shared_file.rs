@@ -16,7 +16,7 @@ const OPEN_TRIES_MAX: u32 = 5_000;
 
 /// Durability of a commit: process crash only, or power loss too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outlives {
+pub(crate) enum SyncMode {
     /// Survives a crash of the process. What a power loss takes can be recomputed.
     Crash,
     /// Survives a power loss: others rely on what was answered.
@@ -28,7 +28,7 @@ pub(crate) enum Outlives {
     clippy::disallowed_methods,
     reason = "this is the store: here its files beside the journal are opened"
 )]
-pub(crate) fn open(path: &Path, outlives: Outlives) -> Result<Connection, StoreError> {
+pub(crate) fn open(path: &Path, outlives: SyncMode) -> Result<Connection, StoreError> {
     private_files::create_if_missing(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
@@ -46,8 +46,8 @@ pub(crate) fn open(path: &Path, outlives: Outlives) -> Result<Connection, StoreE
         pause();
     }
     let synchronous = match outlives {
-        Outlives::Crash => "NORMAL",
-        Outlives::PowerCut => "FULL",
+        SyncMode::Crash => "NORMAL",
+        SyncMode::PowerCut => "FULL",
     };
     connection.pragma_update(None, "synchronous", synchronous)?;
     Ok(connection)

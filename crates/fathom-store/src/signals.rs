@@ -47,7 +47,7 @@ impl KillRecord {
 
 /// Outcome of lifting a kill switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lifted {
+pub enum LiftOutcome {
     /// It was active and is lifted.
     Now,
     WasNotThrown,

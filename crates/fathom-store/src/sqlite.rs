@@ -18,19 +18,21 @@ use fathom_core::id::{Digest, Epoch, RunId};
 use fathom_core::unit::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 
-use self::queue::Queue;
-use self::reading::Readers;
-use self::writer::Writer;
-use crate::approvals::{Approval, ApprovalFilter, ApprovalId, DecideOutcome, UseOutcome, Word};
+use self::queue::WriterQueue;
+use self::reading::ReaderPool;
+use self::writer::JournalWriter;
+use crate::approvals::{
+    ApprovalFilter, ApprovalId, ApprovalRecord, ApprovalWord, DecideOutcome, UseOutcome,
+};
 use crate::error::StoreError;
 use crate::heads::HeadsWriter;
-use crate::journal::{Cursor, Journal, Stored};
+use crate::journal::{Journal, JournalCursor, StoredRecord};
 use crate::log::RunLog;
-use crate::pins::{Accepted, Pin, PinOutcome, Sighting};
+use crate::pins::{AcceptOutcome, PinOutcome, ToolPin, ToolSighting};
 use crate::private_files;
-use crate::registry::{Claim, ClaimOutcome, ClaimOwner, Override, OverrideOutcome};
+use crate::registry::{ClaimOutcome, ClaimOwner, KeyClaim, KeyOverride, OverrideOutcome};
 use crate::runs::{NewRun, RunInfo, RunQuery};
-use crate::signals::{KillOrder, KillRecord, Lifted, PostedSignal, SignalId};
+use crate::signals::{KillOrder, KillRecord, LiftOutcome, PostedSignal, SignalId};
 
 /// Options for opening a journal.
 #[derive(Debug, Default)]
@@ -45,8 +47,8 @@ pub struct SqliteOptions {
 ///
 /// Dropping it stores what is queued, and then stops its thread.
 pub struct SqliteJournal {
-    queue: Arc<Queue>,
-    readers: Readers,
+    queue: Arc<WriterQueue>,
+    readers: ReaderPool,
     writer: Option<JoinHandle<()>>,
 }
 
@@ -54,15 +56,15 @@ impl SqliteJournal {
     /// Opens the file, which is made when it is not there.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
         let connection = open_for_writing(path, options.pages_max)?;
-        let queue = Arc::new(Queue::default());
-        let writer = Writer::new(connection, queue.clone(), options.heads);
+        let queue = Arc::new(WriterQueue::default());
+        let writer = JournalWriter::new(connection, queue.clone(), options.heads);
         let writer = thread::Builder::new()
             .name("fathom-journal".to_owned())
             .spawn(move || writer.run())
             .map_err(|error| StoreError::io("start a writer for", path, error))?;
         Ok(Self {
             queue,
-            readers: Readers::new(path.to_owned()),
+            readers: ReaderPool::new(path.to_owned()),
             writer: Some(writer),
         })
     }
@@ -131,7 +133,12 @@ impl Journal for SqliteJournal {
         }
     }
 
-    fn page(&self, run: RunId, after: Cursor, limit: usize) -> Result<Vec<Stored>, StoreError> {
+    fn page(
+        &self,
+        run: RunId,
+        after: JournalCursor,
+        limit: usize,
+    ) -> Result<Vec<StoredRecord>, StoreError> {
         self.readers.read(|db| reading::page(db, run, after, limit))
     }
 
@@ -175,7 +182,7 @@ impl Journal for SqliteJournal {
         self.queue.call(move |tx| people::set_kill(tx, &order))
     }
 
-    fn lift_kill(&self, order: &KillOrder) -> Result<Lifted, StoreError> {
+    fn lift_kill(&self, order: &KillOrder) -> Result<LiftOutcome, StoreError> {
         let order = order.clone();
         self.queue.call(move |tx| people::lift_kill(tx, &order))
     }
@@ -188,12 +195,12 @@ impl Journal for SqliteJournal {
         self.readers.read(people::kill_record)
     }
 
-    fn claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError> {
+    fn claim(&self, claim: &KeyClaim) -> Result<ClaimOutcome, StoreError> {
         let claim = claim.clone();
         self.queue.call(move |tx| tables::claim(tx, &claim))
     }
 
-    fn would_claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError> {
+    fn would_claim(&self, claim: &KeyClaim) -> Result<ClaimOutcome, StoreError> {
         let next = self.readers.read(|db| tables::next_claim(db, claim))?;
         Ok(next.err().unwrap_or(ClaimOutcome::Claimed))
     }
@@ -203,33 +210,37 @@ impl Journal for SqliteJournal {
         self.queue.call(move |tx| tables::release(tx, &key, &owner))
     }
 
-    fn override_claim(&self, order: &Override) -> Result<OverrideOutcome, StoreError> {
+    fn override_claim(&self, order: &KeyOverride) -> Result<OverrideOutcome, StoreError> {
         let order = order.clone();
         self.queue
             .call(move |tx| tables::override_claim(tx, &order))
     }
 
-    fn claim_of(&self, key: &IdempotencyKey) -> Result<Option<Claim>, StoreError> {
+    fn claim_of(&self, key: &IdempotencyKey) -> Result<Option<KeyClaim>, StoreError> {
         self.readers.read(|db| reading::claim_of(db, key))
     }
 
-    fn overrides_of(&self, key: &IdempotencyKey) -> Result<Vec<Override>, StoreError> {
+    fn overrides_of(&self, key: &IdempotencyKey) -> Result<Vec<KeyOverride>, StoreError> {
         self.readers.read(|db| people::overrides_of(db, key))
     }
 
-    fn open_approval(&self, approval: &Approval) -> Result<(), StoreError> {
+    fn open_approval(&self, approval: &ApprovalRecord) -> Result<(), StoreError> {
         let approval = approval.clone();
         self.queue
             .call(move |tx| people::open_approval(tx, &approval))
     }
 
-    fn decide_approval(&self, id: &ApprovalId, word: &Word) -> Result<DecideOutcome, StoreError> {
+    fn decide_approval(
+        &self,
+        id: &ApprovalId,
+        word: &ApprovalWord,
+    ) -> Result<DecideOutcome, StoreError> {
         let (id, word) = (id.clone(), word.clone());
         self.queue
             .call(move |tx| people::decide_approval(tx, &id, &word))
     }
 
-    fn approval_of(&self, owner: &ClaimOwner) -> Result<Option<Approval>, StoreError> {
+    fn approval_of(&self, owner: &ClaimOwner) -> Result<Option<ApprovalRecord>, StoreError> {
         self.readers.read(|db| people::approval_of(db, owner))
     }
 
@@ -244,22 +255,22 @@ impl Journal for SqliteJournal {
             .call(move |tx| people::withdraw_approvals(tx, run, at))
     }
 
-    fn approvals(&self, filter: ApprovalFilter) -> Result<Vec<Approval>, StoreError> {
+    fn approvals(&self, filter: ApprovalFilter) -> Result<Vec<ApprovalRecord>, StoreError> {
         self.readers.read(|db| people::approvals(db, filter))
     }
 
-    fn pin(&self, seen: &Sighting) -> Result<PinOutcome, StoreError> {
+    fn pin(&self, seen: &ToolSighting) -> Result<PinOutcome, StoreError> {
         let seen = seen.clone();
         self.queue.call(move |tx| people::pin(tx, &seen))
     }
 
-    fn accept_pin(&self, seen: &Sighting, by: &str) -> Result<Accepted, StoreError> {
+    fn accept_pin(&self, seen: &ToolSighting, by: &str) -> Result<AcceptOutcome, StoreError> {
         let (seen, by) = (seen.clone(), by.to_owned());
         self.queue
             .call(move |tx| people::accept_pin(tx, &seen, &by))
     }
 
-    fn pins(&self, charter: &str) -> Result<Vec<Pin>, StoreError> {
+    fn pins(&self, charter: &str) -> Result<Vec<ToolPin>, StoreError> {
         self.readers.read(|db| people::pins(db, charter))
     }
 }

@@ -50,11 +50,11 @@ pub type VectorHash = [u8; 32];
 pub struct VectorCache {
     path: PathBuf,
     vectors_max: u32,
-    open: Mutex<Option<Open>>,
+    open: Mutex<Option<OpenCache>>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenCache {
     connection: Connection,
     opening: i64,
 }
@@ -110,7 +110,7 @@ impl VectorCache {
     }
 
     /// Works on the file. A failure counts as if nothing had ever been kept.
-    fn with<T>(&self, work: impl FnOnce(&mut Open) -> Result<T, StoreError>) -> Option<T> {
+    fn with<T>(&self, work: impl FnOnce(&mut OpenCache) -> Result<T, StoreError>) -> Option<T> {
         let mut open = self.lock();
         match work(open.as_mut()?) {
             Ok(done) => Some(done),
@@ -128,7 +128,7 @@ impl VectorCache {
     }
 
     /// Sets a damaged file aside and starts a new one.
-    fn begin_anew(&self, error: &StoreError) -> Result<Open, StoreError> {
+    fn begin_anew(&self, error: &StoreError) -> Result<OpenCache, StoreError> {
         tracing::warn!(%error, path = %self.path.display(), "the vector cache is begun anew");
         if let StoreError::Damaged { .. } = error {
             let aside = self.path.with_extension("damaged");
@@ -141,7 +141,7 @@ impl VectorCache {
         open_file(&self.path)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Open>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<OpenCache>> {
         // Nothing half done is left behind: a transaction that was not committed is rolled back.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -152,7 +152,7 @@ impl VectorCache {
     clippy::disallowed_methods,
     reason = "this is the store: here the vector cache is opened"
 )]
-fn open_file(path: &Path) -> Result<Open, StoreError> {
+fn open_file(path: &Path) -> Result<OpenCache, StoreError> {
     let lock_path = path.with_extension("lock");
     let lock = private_files::open_or_create(&lock_path)?;
     lock.lock()
@@ -183,7 +183,7 @@ fn open_file(path: &Path) -> Result<Open, StoreError> {
         |row| row.get(0),
     )?;
     transaction.commit()?;
-    Ok(Open {
+    Ok(OpenCache {
         connection,
         opening,
     })

@@ -5,15 +5,15 @@ use std::fmt;
 use std::path::Path;
 
 use ed25519_dalek::VerifyingKey;
-use fathom_core::event::{EventKind, Record};
+use fathom_core::event::{EventKind, JournalRecord};
 use fathom_core::id::{Digest, EpisodeId, RunId, Seq};
-use fathom_core::text::Texts;
+use fathom_core::text::VisitTexts;
 use serde::{Serialize, Serializer};
 
-use crate::chain::{Break, ChainCheck};
+use crate::chain::{ChainBreak, ChainCheck};
 use crate::error::StoreError;
 use crate::heads::{FileEnd, HeadsFile, SignedHead, key_id, read_heads};
-use crate::journal::{Journal, Stored};
+use crate::journal::{Journal, StoredRecord};
 use crate::seal::address_of;
 
 /// Maximum number of listed problems; further ones are counted in a note.
@@ -21,7 +21,7 @@ const PROBLEMS_MAX: usize = 1000;
 
 /// Runs to verify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum VerifyScope {
     /// Every run of the journal, and every run that has a signed head.
     All,
     Run(RunId),
@@ -37,7 +37,7 @@ pub struct Verification {
     /// Runs whose key is destroyed: their texts cannot be read and may be missing.
     pub shredded: Vec<RunId>,
     /// Deviations from what was written.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<VerifyProblem>,
     /// Remarks that are not problems.
     pub notes: Vec<String>,
 }
@@ -51,7 +51,7 @@ impl Verification {
 
 /// A deviation from what was written, and its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Problem {
+pub struct VerifyProblem {
     /// The run; `None` if it belongs to none.
     pub run: Option<RunId>,
     /// The episode; `None` if it concerns the whole run.
@@ -59,14 +59,14 @@ pub struct Problem {
     /// The record; `None` if it concerns the whole chain.
     pub seq: Option<Seq>,
     #[serde(serialize_with = "as_text")]
-    pub what: Fault,
+    pub what: VerifyFault,
 }
 
-fn as_text<S: Serializer>(fault: &Fault, serializer: S) -> Result<S::Ok, S::Error> {
+fn as_text<S: Serializer>(fault: &VerifyFault, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(fault)
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for VerifyProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(run) = self.run {
             write!(f, "{run} ")?;
@@ -82,9 +82,9 @@ impl fmt::Display for Problem {
 
 /// Kinds of deviations.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum VerifyFault {
     /// The chain breaks here.
-    Chain(Break),
+    Chain(ChainBreak),
     /// The record is stored under a number other than its own.
     Misfiled,
     /// The record states a final head of a child that the child's chain does not contain.
@@ -125,7 +125,7 @@ pub enum Fault {
     },
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for VerifyFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Chain(found) => write!(f, "{}", found.why),
@@ -155,7 +155,7 @@ impl fmt::Display for Fault {
 }
 
 /// Inputs of a verification.
-pub struct Verifier<'a> {
+pub struct JournalVerifier<'a> {
     pub journal: &'a dyn Journal,
     /// The file of signed heads; `None` if heads are not kept.
     pub heads: Option<&'a Path>,
@@ -165,17 +165,17 @@ pub struct Verifier<'a> {
     pub is_shredded: &'a dyn Fn(RunId) -> Result<bool, StoreError>,
 }
 
-impl Verifier<'_> {
+impl JournalVerifier<'_> {
     /// Checks every record, text and head in scope. An error means that the verification itself failed.
-    pub fn verify(&self, scope: Scope) -> Result<Verification, StoreError> {
-        let mut report = Report::default();
+    pub fn verify(&self, scope: VerifyScope) -> Result<Verification, StoreError> {
+        let mut report = VerifyReport::default();
         // First the heads: what they cover is stored already, also while a run goes on.
         let mut heads = self.heads_by_run(scope, &mut report)?;
         let mut runs = match scope {
-            Scope::Run(run) => vec![run],
-            Scope::All => self.journal.run_ids()?,
+            VerifyScope::Run(run) => vec![run],
+            VerifyScope::All => self.journal.run_ids()?,
         };
-        if scope == Scope::All {
+        if scope == VerifyScope::All {
             runs.extend(heads.keys());
             runs.sort_unstable();
             runs.dedup();
@@ -188,8 +188,8 @@ impl Verifier<'_> {
 
     fn heads_by_run(
         &self,
-        scope: Scope,
-        report: &mut Report,
+        scope: VerifyScope,
+        report: &mut VerifyReport,
     ) -> Result<BTreeMap<RunId, Vec<SignedHead>>, StoreError> {
         let Some(path) = self.heads else {
             report.note("this home keeps no signed heads".to_owned());
@@ -200,8 +200,8 @@ impl Verifier<'_> {
             unreadable_lines,
             end,
         } = read_heads(path, |head| match scope {
-            Scope::All => true,
-            Scope::Run(run) => head.run == run,
+            VerifyScope::All => true,
+            VerifyScope::Run(run) => head.run == run,
         })?;
         match end {
             FileEnd::Whole => {}
@@ -211,7 +211,7 @@ impl Verifier<'_> {
             FileEnd::Missing => report.note("the file of signed heads is missing".to_owned()),
         }
         for line in unreadable_lines {
-            report.problem(None, None, None, Fault::UnreadableHead { line });
+            report.problem(None, None, None, VerifyFault::UnreadableHead { line });
         }
         let mut by_run: BTreeMap<RunId, Vec<SignedHead>> = BTreeMap::new();
         for signed in heads {
@@ -224,7 +224,7 @@ impl Verifier<'_> {
         &self,
         run: RunId,
         heads: Vec<SignedHead>,
-        report: &mut Report,
+        report: &mut VerifyReport,
     ) -> Result<(), StoreError> {
         report.found.runs += 1;
         // Before the records, so that a run that goes on meanwhile can only have more of them.
@@ -233,7 +233,7 @@ impl Verifier<'_> {
         if is_shredded {
             report.found.shredded.push(run);
         }
-        let mut walk = Walk {
+        let mut walk = ChainWalk {
             journal: self.journal,
             run,
             is_shredded,
@@ -246,7 +246,7 @@ impl Verifier<'_> {
                 Ok(stored) => walk.step(&stored, report)?,
                 // Damage is a finding. Any other error means that the check itself failed.
                 Err(StoreError::Damaged { what }) => {
-                    report.problem(Some(run), None, None, Fault::Unreadable { what });
+                    report.problem(Some(run), None, None, VerifyFault::Unreadable { what });
                     break;
                 }
                 Err(error) => return Err(error),
@@ -257,10 +257,10 @@ impl Verifier<'_> {
         match info {
             Some(info) if info.events > found => {
                 let listed = info.events;
-                let fault = Fault::FewerRecords { listed, found };
+                let fault = VerifyFault::FewerRecords { listed, found };
                 report.problem(Some(run), None, None, fault);
             }
-            None if found > 0 => report.problem(Some(run), None, None, Fault::Unlisted),
+            None if found > 0 => report.problem(Some(run), None, None, VerifyFault::Unlisted),
             Some(_) | None => {}
         }
         for signed in heads {
@@ -272,47 +272,47 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    fn check_head(&self, signed: &SignedHead, walk: &Walk<'_>) -> Option<Fault> {
+    fn check_head(&self, signed: &SignedHead, walk: &ChainWalk<'_>) -> Option<VerifyFault> {
         // Before the signature: a head of another home fails the signature too, and is a different finding.
         if signed.key != key_id(self.key) {
-            return Some(Fault::ForeignKey {
+            return Some(VerifyFault::ForeignKey {
                 key: signed.key.clone(),
             });
         }
         if !signed.is_signed_by(self.key) {
-            return Some(Fault::BadSignature);
+            return Some(VerifyFault::BadSignature);
         }
         let head = &signed.head;
         let episode = walk.episodes.get(&head.episode);
         let place = usize::try_from(head.seq.0).unwrap_or(usize::MAX);
         match episode.and_then(|episode| episode.hashes.get(place)) {
-            None => Some(Fault::CutOff),
-            Some(hash) if *hash != head.hash => Some(Fault::HeadDiffers),
+            None => Some(VerifyFault::CutOff),
+            Some(hash) if *hash != head.hash => Some(VerifyFault::HeadDiffers),
             Some(_) => None,
         }
     }
 }
 
 /// The walk through one run's records.
-struct Walk<'a> {
+struct ChainWalk<'a> {
     journal: &'a dyn Journal,
     run: RunId,
     is_shredded: bool,
-    episodes: HashMap<EpisodeId, Episode>,
+    episodes: HashMap<EpisodeId, EpisodeSummary>,
     /// Texts that were checked.
     texts: HashSet<Digest>,
     found: u64,
 }
 
-struct Episode {
+struct EpisodeSummary {
     check: ChainCheck,
     /// Digests of its stored records.
     hashes: Vec<Digest>,
     is_broken: bool,
 }
 
-impl Walk<'_> {
-    fn step(&mut self, stored: &Stored, report: &mut Report) -> Result<(), StoreError> {
+impl ChainWalk<'_> {
+    fn step(&mut self, stored: &StoredRecord, report: &mut VerifyReport) -> Result<(), StoreError> {
         self.found += 1;
         report.found.events += 1;
         let Some(mut record) = self.check_chain(stored, report) else {
@@ -322,7 +322,7 @@ impl Walk<'_> {
             // A child's last record is stored before its parent hears of it, so it was passed already.
             let known = self.episodes.get(child);
             if !known.is_some_and(|child| child.hashes.contains(head)) {
-                let fault = Fault::ChildHead {
+                let fault = VerifyFault::ChildHead {
                     child: child.clone(),
                 };
                 self.report(stored, fault, report);
@@ -332,10 +332,14 @@ impl Walk<'_> {
     }
 
     /// The record, if its chain is intact up to it.
-    fn check_chain(&mut self, stored: &Stored, report: &mut Report) -> Option<Record> {
+    fn check_chain(
+        &mut self,
+        stored: &StoredRecord,
+        report: &mut VerifyReport,
+    ) -> Option<JournalRecord> {
         let run = self.run;
         let episode = self.episodes.entry(stored.episode.clone());
-        let episode = episode.or_insert_with(|| Episode {
+        let episode = episode.or_insert_with(|| EpisodeSummary {
             check: ChainCheck::new(run, stored.episode.clone()),
             hashes: Vec::new(),
             is_broken: false,
@@ -347,8 +351,8 @@ impl Walk<'_> {
         }
         let (seq, fault) = match episode.check.step(&stored.bytes, &stored.hash) {
             Ok(record) if record.seq == stored.seq => return Some(record),
-            Ok(record) => (record.seq, Fault::Misfiled),
-            Err(found) => (found.seq, Fault::Chain(found)),
+            Ok(record) => (record.seq, VerifyFault::Misfiled),
+            Err(found) => (found.seq, VerifyFault::Chain(found)),
         };
         episode.is_broken = true;
         report.problem(Some(run), Some(stored.episode.clone()), Some(seq), fault);
@@ -357,9 +361,9 @@ impl Walk<'_> {
 
     fn check_texts(
         &mut self,
-        stored: &Stored,
-        record: &mut Record,
-        report: &mut Report,
+        stored: &StoredRecord,
+        record: &mut JournalRecord,
+        report: &mut VerifyReport,
     ) -> Result<(), StoreError> {
         let mut addresses = Vec::new();
         record.each_text(&mut |text| addresses.extend(text.address()));
@@ -370,16 +374,16 @@ impl Walk<'_> {
             }
             let fault = match self.journal.blob(self.run, &address)? {
                 Some(bytes) if address_of(&bytes) == address => continue,
-                Some(_) => Fault::DamagedText { address },
+                Some(_) => VerifyFault::DamagedText { address },
                 None if self.is_shredded => continue,
-                None => Fault::MissingText { address },
+                None => VerifyFault::MissingText { address },
             };
             self.report(stored, fault, report);
         }
         Ok(())
     }
 
-    fn report(&self, stored: &Stored, fault: Fault, report: &mut Report) {
+    fn report(&self, stored: &StoredRecord, fault: VerifyFault, report: &mut VerifyReport) {
         let episode = Some(stored.episode.clone());
         report.problem(Some(self.run), episode, Some(stored.seq), fault);
     }
@@ -387,24 +391,24 @@ impl Walk<'_> {
 
 /// A report under construction.
 #[derive(Default)]
-struct Report {
+struct VerifyReport {
     found: Verification,
     unlisted: u64,
 }
 
-impl Report {
+impl VerifyReport {
     fn problem(
         &mut self,
         run: Option<RunId>,
         episode: Option<EpisodeId>,
         seq: Option<Seq>,
-        what: Fault,
+        what: VerifyFault,
     ) {
         if self.found.problems.len() >= PROBLEMS_MAX {
             self.unlisted += 1;
             return;
         }
-        self.found.problems.push(Problem {
+        self.found.problems.push(VerifyProblem {
             run,
             episode,
             seq,

@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::io::Write as _;
 
-use fathom_testkit::platform::{Platform, PlatformOptions, When};
+use fathom_testkit::platform::{FakePlatform, FaultRate, PlatformOptions};
 
 #[tokio::main]
 #[expect(
@@ -15,7 +15,7 @@ use fathom_testkit::platform::{Platform, PlatformOptions, When};
 )]
 async fn main() -> Result<(), Box<dyn Error>> {
     let options = parse(std::env::args().skip(1))?;
-    let platform = Platform::start(options).await?;
+    let platform = FakePlatform::start(options).await?;
     let mut out = std::io::stdout();
     writeln!(out, "platform  {}", platform.url())?;
     writeln!(out, "token     {}", platform.token())?;
@@ -34,8 +34,8 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<PlatformOptions,
             "--port" => options.port = value.parse()?,
             "--token" => options.token = value,
             "--visible-after" => options.visible_after = value.parse()?,
-            "--lose-every" => options.lose = When::Every(value.parse()?),
-            "--limit-every" => options.limit = When::Every(value.parse()?),
+            "--lose-every" => options.lose = FaultRate::Every(value.parse()?),
+            "--limit-every" => options.limit = FaultRate::Every(value.parse()?),
             "--visitor" => options.visitor = Some(value),
             "--drift" => options.drift = value == "yes",
             _ => return Err(format!("unknown flag `{flag}`").into()),

@@ -1,9 +1,9 @@
 //! A council of three chiefs with three sub-chiefs each, for tests and benchmarks.
 
 use fathom_core::contract::{Contract, RecursionPolicy, StopConditions};
-use fathom_core::programs::council::complexity::{Detector, Domain};
-use fathom_core::programs::council::{CHIEF, Params, Reuse, SUB_CHIEF, Seat};
-use fathom_core::recursion::Class;
+use fathom_core::programs::council::complexity::{DetectorConfig, TopicDomain};
+use fathom_core::programs::council::{CHIEF, CouncilConfig, CouncilSeat, ReusePolicy, SUB_CHIEF};
+use fathom_core::recursion::SpawnClass;
 
 /// Touches every sub-chief of [`council`].
 pub const COMPLEX: &str = "Should we move the customer database to the new cluster, considering cost, latency, backup and \
@@ -47,29 +47,29 @@ pub fn sub_chiefs() -> Vec<String> {
 }
 
 /// A seat that one word concerns.
-pub fn seat(id: &str, word: &str) -> Seat {
-    Seat {
+pub fn seat(id: &str, word: &str) -> CouncilSeat {
+    CouncilSeat {
         id: id.to_owned(),
         focus: format!("You look at {word}."),
         lexicon: vec![word.to_owned()],
-        ..Seat::default()
+        ..CouncilSeat::default()
     }
 }
 
 /// The council, with its seats made by `seat` of their id and their word. It uses no earlier answer again.
-pub fn council(seat: impl Fn(&str, &str) -> Seat) -> Params {
+pub fn council(seat: impl Fn(&str, &str) -> CouncilSeat) -> CouncilConfig {
     let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
-    let domain = |name: &str, word: &str| Domain {
+    let domain = |name: &str, word: &str| TopicDomain {
         name: name.to_owned(),
         words: words(&[word]),
     };
-    let chiefs = SEATS.map(|(chief, subs)| Seat {
+    let chiefs = SEATS.map(|(chief, subs)| CouncilSeat {
         sub_chiefs: subs.map(|(id, word)| seat(id, word)).to_vec(),
         ..seat(chief, "everything")
     });
-    Params {
+    CouncilConfig {
         chiefs: chiefs.to_vec(),
-        detector: Detector {
+        detector: DetectorConfig {
             factor_openers: words(&["considering"]),
             factors: words(&["cost", "latency", "backup"]),
             domains: vec![
@@ -77,10 +77,10 @@ pub fn council(seat: impl Fn(&str, &str) -> Seat) -> Params {
                 domain("data", "database"),
                 domain("network", "latency"),
             ],
-            ..Detector::default()
+            ..DetectorConfig::default()
         },
-        reuse: Reuse::Off,
-        ..Params::default()
+        reuse: ReusePolicy::Off,
+        ..CouncilConfig::default()
     }
 }
 
@@ -91,7 +91,7 @@ pub fn contract() -> Contract {
             max_depth: 4,
             max_total_episodes: 40,
             allowed_child_types: vec![CHIEF.to_owned(), SUB_CHIEF.to_owned()],
-            allowed_classes: vec![Class::Work],
+            allowed_classes: vec![SpawnClass::Work],
             stop_conditions: StopConditions {
                 no_delta_children_max: 100,
                 same_error_max: 100,

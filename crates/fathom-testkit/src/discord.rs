@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::listening::{Listening, converse};
-use crate::platform::When;
-use crate::platform::request::{Answer, Request, Response};
-use crate::platform::when::Tally;
-use crate::sim::rng::Rng;
+use crate::listening::{LoopbackServer, converse};
+use crate::platform::FaultRate;
+use crate::platform::request::{PlatformAnswer, PlatformRequest, PlatformResponse};
+use crate::platform::when::FaultTally;
+use crate::sim::rng::SimRng;
 
 /// Longest message.
 const CONTENT_CHARS_MAX: usize = 2_000;
@@ -36,11 +36,11 @@ pub struct DiscordOptions {
     /// What an empty bucket says about the time until then, in seconds.
     pub reset_after: f64,
     /// Requests that are refused for all that the bot does.
-    pub limit_globally: When,
+    pub limit_globally: FaultRate,
     /// Requests that are answered with 502, nothing done.
-    pub fail: When,
+    pub fail: FaultRate,
     /// Messages whose answer is lost with its connection.
-    pub lose: When,
+    pub lose: FaultRate,
 }
 
 impl Default for DiscordOptions {
@@ -52,16 +52,16 @@ impl Default for DiscordOptions {
             burst: 5,
             refills_after: 1,
             reset_after: 1.25,
-            limit_globally: When::Never,
-            fail: When::Never,
-            lose: When::Never,
+            limit_globally: FaultRate::Never,
+            fail: FaultRate::Never,
+            lose: FaultRate::Never,
         }
     }
 }
 
 /// A message that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Posted {
+pub struct PostedMessage {
     /// Its number.
     pub id: u64,
     /// The text.
@@ -75,36 +75,36 @@ pub struct Posted {
 }
 
 #[derive(Debug)]
-struct State {
+struct DiscordState {
     options: DiscordOptions,
-    posted: Vec<Posted>,
+    posted: Vec<PostedMessage>,
     requests: u64,
     left: u32,
     refused: u32,
-    rng: Rng,
-    limited: Tally,
-    failed: Tally,
-    lost: Tally,
+    rng: SimRng,
+    limited: FaultTally,
+    failed: FaultTally,
+    lost: FaultTally,
 }
 
 /// A running server. What was said is in memory; it stops, and closes its connections, when dropped.
-pub struct Discord {
-    state: Arc<Mutex<State>>,
-    listening: Listening,
+pub struct FakeDiscord {
+    state: Arc<Mutex<DiscordState>>,
+    listening: LoopbackServer,
 }
 
-impl Discord {
+impl FakeDiscord {
     /// Starts a server on a free port of the loopback address.
     pub async fn start(options: DiscordOptions) -> io::Result<Self> {
-        let state = Arc::new(Mutex::new(State {
+        let state = Arc::new(Mutex::new(DiscordState {
             posted: Vec::new(),
             requests: 0,
             left: options.burst,
             refused: 0,
-            rng: Rng::new(0),
-            limited: Tally::default(),
-            failed: Tally::default(),
-            lost: Tally::default(),
+            rng: SimRng::new(0),
+            limited: FaultTally::default(),
+            failed: FaultTally::default(),
+            lost: FaultTally::default(),
             options,
         }));
         let shared = Arc::clone(&state);
@@ -113,7 +113,7 @@ impl Discord {
             let at_once = || (Duration::ZERO, ());
             converse(stream, at_once, move |request| lock(&state).answer(request))
         };
-        let listening = Listening::start(0, serve).await?;
+        let listening = LoopbackServer::start(0, serve).await?;
         Ok(Self { state, listening })
     }
 
@@ -135,7 +135,7 @@ impl Discord {
     }
 
     /// Every message, in order.
-    pub fn posted(&self) -> Vec<Posted> {
+    pub fn posted(&self) -> Vec<PostedMessage> {
         lock(&self.state).posted.clone()
     }
 
@@ -152,50 +152,53 @@ impl Discord {
     }
 }
 
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+fn lock(state: &Mutex<DiscordState>) -> MutexGuard<'_, DiscordState> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Who sends a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sender {
+enum MessageSender {
     Bot,
     Webhook,
 }
 
-impl State {
-    fn answer(&mut self, request: &Request) -> Answer {
+impl DiscordState {
+    fn answer(&mut self, request: &PlatformRequest) -> PlatformAnswer {
         self.requests += 1;
         let sender = match self.sender(request) {
             Ok(sender) => sender,
-            Err(refusal) => return Answer::Sent(refusal),
+            Err(refusal) => return PlatformAnswer::Sent(refusal),
         };
         if self.failed.next(self.options.fail, &mut self.rng) {
-            return Answer::Sent(Response::json(502, &json!({"message": "502: Bad Gateway"})));
+            return PlatformAnswer::Sent(PlatformResponse::json(
+                502,
+                &json!({"message": "502: Bad Gateway"}),
+            ));
         }
         if let Some(refusal) = self.too_early() {
-            return Answer::Sent(refusal);
+            return PlatformAnswer::Sent(refusal);
         }
         let body = request.json();
         if let Some((code, message)) = objection(&body) {
             let refusal = error(400, code, message);
-            return Answer::Sent(self.limits(refusal));
+            return PlatformAnswer::Sent(self.limits(refusal));
         }
         let posted = self.post(sender, &body);
         if self.lost.next(self.options.lose, &mut self.rng) {
-            return Answer::Lost;
+            return PlatformAnswer::Lost;
         }
         let waits = request.query.get("wait").is_some_and(|wait| wait == "true");
-        let answer = if sender == Sender::Bot || waits {
-            Response::json(200, &self.message(sender, &posted))
+        let answer = if sender == MessageSender::Bot || waits {
+            PlatformResponse::json(200, &self.message(sender, &posted))
         } else {
-            Response::json(204, &Value::Null)
+            PlatformResponse::json(204, &Value::Null)
         };
-        Answer::Sent(self.limits(answer))
+        PlatformAnswer::Sent(self.limits(answer))
     }
 
     /// Whose request it is, or why it is nobody's.
-    fn sender(&self, request: &Request) -> Result<Sender, Response> {
+    fn sender(&self, request: &PlatformRequest) -> Result<MessageSender, PlatformResponse> {
         let (id, token) = &self.options.webhook;
         match (request.method.as_str(), request.parts().as_slice()) {
             (
@@ -208,7 +211,7 @@ impl State {
                 } else if given_token != token {
                     Err(error(401, 50_027, "Invalid Webhook Token"))
                 } else {
-                    Ok(Sender::Webhook)
+                    Ok(MessageSender::Webhook)
                 }
             }
             ("POST", ["api", "v10", "channels", channel, "messages"]) => {
@@ -218,14 +221,14 @@ impl State {
                 } else if *channel != self.options.channel {
                     Err(error(404, 10_003, "Unknown Channel"))
                 } else {
-                    Ok(Sender::Bot)
+                    Ok(MessageSender::Bot)
                 }
             }
             _ => Err(error(404, 0, "404: Not Found")),
         }
     }
 
-    fn too_early(&mut self) -> Option<Response> {
+    fn too_early(&mut self) -> Option<PlatformResponse> {
         let wait = self.options.reset_after;
         let told = |is_global: bool| json!({"message": "You are being rate limited.", "retry_after": wait, "global": is_global});
         let seconds = format!("{}", wait.ceil());
@@ -233,7 +236,7 @@ impl State {
             .limited
             .next(self.options.limit_globally, &mut self.rng)
         {
-            let refusal = Response::json(429, &told(true))
+            let refusal = PlatformResponse::json(429, &told(true))
                 .with_header("retry-after", &seconds)
                 .with_header("x-ratelimit-global", "true")
                 .with_header("x-ratelimit-scope", "global");
@@ -243,7 +246,7 @@ impl State {
             self.left -= 1;
             return None;
         }
-        let refusal = Response::json(429, &told(false))
+        let refusal = PlatformResponse::json(429, &told(false))
             .with_header("retry-after", &seconds)
             .with_header("x-ratelimit-scope", "user");
         let refusal = self.limits(refusal);
@@ -256,7 +259,7 @@ impl State {
     }
 
     /// What every answer says about the bucket.
-    fn limits(&self, response: Response) -> Response {
+    fn limits(&self, response: PlatformResponse) -> PlatformResponse {
         response
             .with_header("x-ratelimit-limit", &self.options.burst.to_string())
             .with_header("x-ratelimit-remaining", &self.left.to_string())
@@ -267,10 +270,10 @@ impl State {
             .with_header("x-ratelimit-bucket", "80c17d2f203122d936070c88c8d10f33")
     }
 
-    fn post(&mut self, sender: Sender, body: &Value) -> Posted {
+    fn post(&mut self, sender: MessageSender, body: &Value) -> PostedMessage {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         // A webhook knows no nonce.
-        let nonce = text(&body["nonce"]).filter(|_| sender == Sender::Bot);
+        let nonce = text(&body["nonce"]).filter(|_| sender == MessageSender::Bot);
         let looks = nonce.is_some() && body["enforce_nonce"] == json!(true);
         let earlier = self
             .posted
@@ -281,7 +284,7 @@ impl State {
         }
         let content = text(&body["content"]).unwrap_or_default();
         let is_held = body["allowed_mentions"]["parse"] == json!([]);
-        let posted = Posted {
+        let posted = PostedMessage {
             id: self.posted.len() as u64 + 1,
             pings: !is_held
                 && ["@everyone", "@here", "<@"]
@@ -295,7 +298,7 @@ impl State {
         posted
     }
 
-    fn message(&self, sender: Sender, posted: &Posted) -> Value {
+    fn message(&self, sender: MessageSender, posted: &PostedMessage) -> Value {
         json!({
             "id": posted.id.to_string(),
             "type": 0,
@@ -303,7 +306,7 @@ impl State {
             "content": posted.content,
             "nonce": posted.nonce,
             "author": {"id": self.options.webhook.0, "username": "fathom", "bot": true},
-            "webhook_id": (sender == Sender::Webhook).then_some(&self.options.webhook.0),
+            "webhook_id": (sender == MessageSender::Webhook).then_some(&self.options.webhook.0),
             "timestamp": "2026-01-01T00:00:00+00:00",
             "mentions": [],
             "embeds": [],
@@ -323,6 +326,6 @@ fn objection(body: &Value) -> Option<(u32, &'static str)> {
     is_too_long.then_some((50_035, "Invalid Form Body"))
 }
 
-fn error(status: u16, code: u32, message: &str) -> Response {
-    Response::json(status, &json!({"message": message, "code": code}))
+fn error(status: u16, code: u32, message: &str) -> PlatformResponse {
+    PlatformResponse::json(status, &json!({"message": message, "code": code}))
 }

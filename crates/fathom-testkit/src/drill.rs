@@ -8,23 +8,26 @@ mod params;
 use std::collections::BTreeMap;
 
 use fathom_core::amounts::Dimension;
-use fathom_core::command::Block;
-use fathom_core::contract::Role;
+use fathom_core::command::OutputBlock;
+use fathom_core::contract::AgentRole;
 use fathom_core::effect::{DENIED, EffectOutcome, EffectRequest};
 use fathom_core::event::ProgramSpec;
 use fathom_core::id::AskId;
-use fathom_core::model::{Message, Speaker};
+use fathom_core::model::{ChatMessage, Speaker};
 use fathom_core::outcome::{
-    Decision, EpisodeResult, HandoffTicket, NextAction, Status, Summary, Verdict, clip,
+    Decision, EpisodeResult, EpisodeStatus, HandoffTicket, NextAction, ProgramVerdict,
+    ResultSummary, clip,
 };
 use fathom_core::packet::Packet;
-use fathom_core::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, Programs, View};
-use fathom_core::programs::BuiltIn;
+use fathom_core::program::{
+    Ask, ModelAsk, OnOutage, Program, ProgramError, ProgramFactory, ProgramInput, ProgramView,
+};
+use fathom_core::programs::BuiltInPrograms;
 use fathom_core::recursion::SpawnRequest;
 use fathom_core::stop::{ErrorClass, Refusal, StopReason};
 use fathom_core::text::Text;
 
-pub use params::{Child, Effect, Ending, Params};
+pub use params::{DrillChild, DrillConfig, DrillEffect, DrillEnding};
 
 /// The program's name.
 pub const NAME: &str = "drill";
@@ -37,21 +40,21 @@ const EXPIRED: &str = "nobody said yes in time";
 
 /// An ask that is not answered yet.
 #[derive(Clone, Debug)]
-enum Open {
+enum OpenAsks {
     Call(u32),
-    Child(Child),
+    Child(DrillChild),
     Effect(EffectRequest),
     Summary,
 }
 
 /// Asks in the making, each with the number it will get.
-struct Asks {
+struct DrillAsks {
     next: AskId,
     asks: Vec<Ask>,
 }
 
-impl Asks {
-    fn new(view: &View<'_>) -> Self {
+impl DrillAsks {
+    fn new(view: &ProgramView<'_>) -> Self {
         Self {
             next: view.next_ask,
             asks: Vec::new(),
@@ -67,10 +70,10 @@ impl Asks {
 }
 
 /// The program.
-pub struct Drill {
-    params: Params,
+pub struct DrillProgram {
+    params: DrillConfig,
     round: u32,
-    open: BTreeMap<AskId, Open>,
+    open: BTreeMap<AskId, OpenAsks>,
     cancelled_in: Option<u32>,
     retried: u32,
     replies: u32,
@@ -79,7 +82,7 @@ pub struct Drill {
     refused: Vec<String>,
 }
 
-impl Drill {
+impl DrillProgram {
     /// Reads the parameters.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         let params =
@@ -100,10 +103,10 @@ impl Drill {
         })
     }
 
-    fn call(&self, place: u32, view: &View<'_>) -> Ask {
+    fn call(&self, place: u32, view: &ProgramView<'_>) -> Ask {
         let prompt = format!("{} ({}.{place})", self.params.prompt, self.round);
         let packet = Packet {
-            prompt: vec![Message::new(Speaker::User, prompt)],
+            prompt: vec![ChatMessage::new(Speaker::User, prompt)],
             ..Packet::default()
         };
         Ask::Model(Box::new(ModelAsk {
@@ -120,7 +123,7 @@ impl Drill {
         }))
     }
 
-    fn spawn(child: &Child, view: &View<'_>) -> Ask {
+    fn spawn(child: &DrillChild, view: &ProgramView<'_>) -> Ask {
         let contract = child.contract.clone();
         Ask::Spawn(Box::new(SpawnRequest {
             child_type: child.child_type.clone(),
@@ -130,7 +133,7 @@ impl Drill {
             fetch: "an answer".into(),
             return_format: "text".into(),
             goal: child.drill.prompt.as_str().into(),
-            role: Role::Creator,
+            role: AgentRole::Creator,
             program: child.drill.spec(),
             contract: contract.unwrap_or_else(|| view.contract.clone()),
             at_least: child.at_least,
@@ -139,12 +142,12 @@ impl Drill {
         }))
     }
 
-    fn ask_for(&mut self, what: Open, asks: &mut Asks, view: &View<'_>) {
+    fn ask_for(&mut self, what: OpenAsks, asks: &mut DrillAsks, view: &ProgramView<'_>) {
         let ask = match &what {
-            Open::Call(place) => self.call(*place, view),
-            Open::Child(child) => Self::spawn(child, view),
-            Open::Effect(request) => Ask::Effect(request.clone()),
-            Open::Summary => Ask::Summarise {
+            OpenAsks::Call(place) => self.call(*place, view),
+            OpenAsks::Child(child) => Self::spawn(child, view),
+            OpenAsks::Effect(request) => Ask::Effect(request.clone()),
+            OpenAsks::Summary => Ask::Summarise {
                 text: Text::new(format!("{} {}", self.params.prompt, self.answer)),
                 tokens_max: self.params.output_tokens_max,
             },
@@ -154,26 +157,26 @@ impl Drill {
     }
 
     /// Goes on once everything of the round is answered; rounds in which there is nothing to ask pass at once.
-    fn go_on(&mut self, asks: &mut Asks, view: &View<'_>) {
+    fn go_on(&mut self, asks: &mut DrillAsks, view: &ProgramView<'_>) {
         while self.open.is_empty() && self.round < self.params.rounds {
             let round = self.round;
             for place in 0..self.params.calls {
-                self.ask_for(Open::Call(place), asks, view);
+                self.ask_for(OpenAsks::Call(place), asks, view);
             }
             let children = self.params.children.clone();
             for child in children.into_iter().filter(|child| child.round == round) {
-                self.ask_for(Open::Child(child), asks, view);
+                self.ask_for(OpenAsks::Child(child), asks, view);
             }
             let effects = self.params.effects.clone();
             for effect in effects.into_iter().filter(|effect| effect.round == round) {
-                self.ask_for(Open::Effect(effect.request), asks, view);
+                self.ask_for(OpenAsks::Effect(effect.request), asks, view);
             }
             if self.params.summarises {
-                self.ask_for(Open::Summary, asks, view);
+                self.ask_for(OpenAsks::Summary, asks, view);
             }
             self.round += 1;
             if self.params.emits {
-                asks.push(Ask::Emit(Block {
+                asks.push(Ask::Emit(OutputBlock {
                     channel: CHANNEL.to_owned(),
                     text: Text::new(format!("{}: round {round}", self.params.prompt)),
                 }));
@@ -184,32 +187,36 @@ impl Drill {
         }
     }
 
-    fn end(&self, asks: &mut Asks, view: &View<'_>) {
+    fn end(&self, asks: &mut DrillAsks, view: &ProgramView<'_>) {
         let (status, stop) = match self.params.ending {
-            Ending::Idle => return,
-            Ending::Fail => (
-                Status::Failed,
+            DrillEnding::Idle => return,
+            DrillEnding::Fail => (
+                EpisodeStatus::Failed,
                 StopReason::Failure {
                     class: ErrorClass::Idle,
                 },
             ),
-            Ending::Finish | Ending::Abrupt if self.replies == 0 && !self.refused.is_empty() => (
-                Status::NeedsReview,
-                StopReason::BudgetExhausted {
-                    dimension: view.closing.unwrap_or(Dimension::Calls),
-                },
-            ),
-            Ending::Finish | Ending::Abrupt => (Status::Ok, StopReason::Success),
+            DrillEnding::Finish | DrillEnding::Abrupt
+                if self.replies == 0 && !self.refused.is_empty() =>
+            {
+                (
+                    EpisodeStatus::NeedsReview,
+                    StopReason::BudgetExhausted {
+                        dimension: view.closing.unwrap_or(Dimension::Calls),
+                    },
+                )
+            }
+            DrillEnding::Finish | DrillEnding::Abrupt => (EpisodeStatus::Ok, StopReason::Success),
         };
-        if self.params.ending == Ending::Abrupt {
-            asks.push(Self::spawn(&Child::default(), view));
+        if self.params.ending == DrillEnding::Abrupt {
+            asks.push(Self::spawn(&DrillChild::default(), view));
             asks.push(self.call(u32::MAX, view));
         }
         let verdict = self.verdict(status, stop);
         asks.push(Ask::Finish(Box::new(verdict)));
     }
 
-    fn verdict(&self, status: Status, stop: StopReason) -> Verdict {
+    fn verdict(&self, status: EpisodeStatus, stop: StopReason) -> ProgramVerdict {
         let said = format!(
             "{} replies, {} failures, {} refusals",
             self.replies,
@@ -217,17 +224,17 @@ impl Drill {
             self.refused.len()
         );
         let next_actions = match status {
-            Status::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
+            EpisodeStatus::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
                 tried: Text::new(clip(&self.params.prompt, 120)),
                 known: Text::new(said.clone()),
                 asked: "decide whether to go on".into(),
                 deadline: None,
             })],
-            Status::Ok | Status::Failed => Vec::new(),
+            EpisodeStatus::Ok | EpisodeStatus::Failed => Vec::new(),
         };
-        Verdict {
+        ProgramVerdict {
             status,
-            summary: Summary::new(
+            summary: ResultSummary::new(
                 [
                     format!("drill: {}", clip(&self.params.prompt, 120)),
                     said,
@@ -251,7 +258,7 @@ impl Drill {
     }
 
     /// The first answer of a round makes the other calls superfluous, as many as the parameters say.
-    fn cancel(&mut self, asks: &mut Asks) {
+    fn cancel(&mut self, asks: &mut DrillAsks) {
         if self.cancelled_in == Some(self.round) {
             return;
         }
@@ -260,7 +267,7 @@ impl Drill {
             .open
             .iter()
             .rev()
-            .filter(|(_, open)| matches!(open, Open::Call(_)))
+            .filter(|(_, open)| matches!(open, OpenAsks::Call(_)))
             .map(|(&id, _)| id)
             .take(self.params.cancels as usize)
             .collect();
@@ -270,7 +277,7 @@ impl Drill {
         }
     }
 
-    fn failed(&mut self, what: Open, asks: &mut Asks, view: &View<'_>) {
+    fn failed(&mut self, what: OpenAsks, asks: &mut DrillAsks, view: &ProgramView<'_>) {
         self.failures += 1;
         if self.retried < self.params.retries {
             self.retried += 1;
@@ -278,7 +285,13 @@ impl Drill {
         }
     }
 
-    fn on_refused(&mut self, what: Open, reason: &Refusal, asks: &mut Asks, view: &View<'_>) {
+    fn on_refused(
+        &mut self,
+        what: OpenAsks,
+        reason: &Refusal,
+        asks: &mut DrillAsks,
+        view: &ProgramView<'_>,
+    ) {
         self.refused.push(reason.to_string());
         match reason {
             // What is refused for good is not asked for again, and nothing more can be had.
@@ -310,24 +323,24 @@ impl Drill {
     }
 }
 
-impl Program for Drill {
-    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
-        let mut asks = Asks::new(view);
+impl Program for DrillProgram {
+    fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
+        let mut asks = DrillAsks::new(view);
         match input {
-            Input::Start(_) => {}
-            Input::Reply { ask, reply } if self.open.remove(&ask).is_some() => {
+            ProgramInput::Start(_) => {}
+            ProgramInput::Reply { ask, reply } if self.open.remove(&ask).is_some() => {
                 self.replies += 1;
                 self.remember(reply.text.as_str());
                 self.cancel(&mut asks);
             }
-            Input::Failed { ask, .. } => match self.open.remove(&ask) {
+            ProgramInput::Failed { ask, .. } => match self.open.remove(&ask) {
                 Some(what) => self.failed(what, &mut asks, view),
                 None => return Vec::new(),
             },
-            Input::Child { ask, result, .. } if self.open.remove(&ask).is_some() => {
+            ProgramInput::Child { ask, result, .. } if self.open.remove(&ask).is_some() => {
                 self.on_child(result);
             }
-            Input::Effect { ask, outcome } => match (self.open.remove(&ask), outcome) {
+            ProgramInput::Effect { ask, outcome } => match (self.open.remove(&ask), outcome) {
                 (Some(_), EffectOutcome::Confirmed { .. }) => self.replies += 1,
                 (Some(what), EffectOutcome::Failed { detail })
                     if self.params.insists && may_be_wanted_again(detail.as_str()) =>
@@ -340,20 +353,20 @@ impl Program for Drill {
                 }
                 (None, _) => return Vec::new(),
             },
-            Input::Host { ask, .. } | Input::CellEnded { ask, .. }
+            ProgramInput::Host { ask, .. } | ProgramInput::CellEnded { ask, .. }
                 if self.open.remove(&ask).is_some() => {}
-            Input::Refused { ask, reason } => match self.open.remove(&ask) {
+            ProgramInput::Refused { ask, reason } => match self.open.remove(&ask) {
                 Some(what) => self.on_refused(what, reason, &mut asks, view),
                 None => return Vec::new(),
             },
-            Input::Delta { .. }
-            | Input::Signal(_)
-            | Input::Tick
-            | Input::Reply { .. }
-            | Input::Child { .. }
-            | Input::Host { .. }
-            | Input::Cell { .. }
-            | Input::CellEnded { .. } => return Vec::new(),
+            ProgramInput::Delta { .. }
+            | ProgramInput::Signal(_)
+            | ProgramInput::Tick
+            | ProgramInput::Reply { .. }
+            | ProgramInput::Child { .. }
+            | ProgramInput::Host { .. }
+            | ProgramInput::Cell { .. }
+            | ProgramInput::CellEnded { .. } => return Vec::new(),
         }
         self.go_on(&mut asks, view);
         asks.asks
@@ -375,11 +388,11 @@ fn may_be_wanted_again(detail: &str) -> bool {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DrillPrograms;
 
-impl Programs for DrillPrograms {
+impl ProgramFactory for DrillPrograms {
     fn build(&self, spec: &ProgramSpec) -> Result<Box<dyn Program>, ProgramError> {
         match spec.name.as_str() {
-            NAME => Ok(Box::new(Drill::new(spec)?)),
-            _ => BuiltIn.build(spec),
+            NAME => Ok(Box::new(DrillProgram::new(spec)?)),
+            _ => BuiltInPrograms.build(spec),
         }
     }
 }

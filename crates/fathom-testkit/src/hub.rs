@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::listening::Listening;
-use crate::server::Gate;
+use crate::listening::LoopbackServer;
+use crate::server::ChunkGate;
 
 /// Largest head of a request.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
@@ -17,7 +17,7 @@ const HEADERS_MAX: usize = 64;
 
 /// What goes wrong with one request.
 #[derive(Clone, Debug)]
-pub enum Fault {
+pub enum HubFault {
     /// The connection ends after so many bytes of the body.
     CutAfter(usize),
     /// The body has its length, but other bytes.
@@ -31,7 +31,7 @@ pub enum Fault {
     /// Nothing more after so many bytes of the body, until the client goes away.
     StallAfter(usize),
     /// Nothing until the gate is open.
-    Held(Gate),
+    Held(ChunkGate),
     /// Another address on the same server.
     Redirect(String),
 }
@@ -46,25 +46,25 @@ pub struct HubRequest {
 }
 
 #[derive(Default)]
-struct State {
+struct HubState {
     files: BTreeMap<String, Vec<u8>>,
-    faults: VecDeque<Fault>,
+    faults: VecDeque<HubFault>,
     requests: Vec<HubRequest>,
 }
 
 /// A running hub. It stops, and closes its connections, when dropped.
 pub struct FakeHub {
-    state: Arc<Mutex<State>>,
-    listening: Listening,
+    state: Arc<Mutex<HubState>>,
+    listening: LoopbackServer,
 }
 
 impl FakeHub {
     /// Starts a hub without files on a free port.
     pub async fn start() -> io::Result<Self> {
-        let state: Arc<Mutex<State>> = Arc::default();
+        let state: Arc<Mutex<HubState>> = Arc::default();
         let shared = Arc::clone(&state);
         let listening =
-            Listening::start(0, move |stream| serve(stream, Arc::clone(&shared))).await?;
+            LoopbackServer::start(0, move |stream| serve(stream, Arc::clone(&shared))).await?;
         Ok(Self { state, listening })
     }
 
@@ -81,7 +81,7 @@ impl FakeHub {
     }
 
     /// Lets something go wrong: each request takes one fault, in order.
-    pub fn fail(&self, faults: impl IntoIterator<Item = Fault>) {
+    pub fn fail(&self, faults: impl IntoIterator<Item = HubFault>) {
         lock(&self.state).faults.extend(faults);
     }
 
@@ -96,12 +96,12 @@ impl FakeHub {
     }
 }
 
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+fn lock(state: &Mutex<HubState>) -> MutexGuard<'_, HubState> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// One request a connection, so that a cut is an end that the client sees.
-async fn serve(mut stream: TcpStream, state: Arc<Mutex<State>>) -> Option<()> {
+async fn serve(mut stream: TcpStream, state: Arc<Mutex<HubState>>) -> Option<()> {
     let request = read(&mut stream).await?;
     let (file, fault) = {
         let mut state = lock(&state);
@@ -109,25 +109,25 @@ async fn serve(mut stream: TcpStream, state: Arc<Mutex<State>>) -> Option<()> {
         let file = state.files.get(&request.path).cloned();
         (file, state.faults.pop_front())
     };
-    if let Some(Fault::Held(gate)) = &fault {
+    if let Some(HubFault::Held(gate)) = &fault {
         gate.pass().await;
     }
     let from = match fault {
-        Some(Fault::IgnoreRange) => 0,
+        Some(HubFault::IgnoreRange) => 0,
         _ => usize::try_from(request.from.unwrap_or_default()).ok()?,
     };
     let mut file = match &fault {
-        Some(Fault::Status(status)) => return answer(&mut stream, *status, "", &[]).await,
-        Some(Fault::Redirect(to)) => {
+        Some(HubFault::Status(status)) => return answer(&mut stream, *status, "", &[]).await,
+        Some(HubFault::Redirect(to)) => {
             return answer(&mut stream, 302, &format!("location: {to}\r\n"), &[]).await;
         }
-        Some(Fault::Instead(bytes)) => bytes.clone(),
+        Some(HubFault::Instead(bytes)) => bytes.clone(),
         _ => match file {
             Some(file) => file,
             None => return answer(&mut stream, 404, "", b"no such file").await,
         },
     };
-    if matches!(fault, Some(Fault::WrongBytes)) {
+    if matches!(fault, Some(HubFault::WrongBytes)) {
         for byte in &mut file {
             *byte = !*byte;
         }
@@ -143,11 +143,11 @@ async fn serve(mut stream: TcpStream, state: Arc<Mutex<State>>) -> Option<()> {
         (200, String::new())
     };
     match fault {
-        Some(Fault::CutAfter(bytes)) => {
+        Some(HubFault::CutAfter(bytes)) => {
             let sent = body.get(..bytes).unwrap_or(body);
             write(&mut stream, status, &range, body.len(), sent).await
         }
-        Some(Fault::StallAfter(bytes)) => {
+        Some(HubFault::StallAfter(bytes)) => {
             let sent = body.get(..bytes).unwrap_or(body);
             head(&mut stream, status, &range, body.len()).await?;
             stream.write_all(sent).await.ok()?;

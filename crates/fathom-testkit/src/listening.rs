@@ -7,16 +7,16 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::platform::request::{Answer, Request, Response};
-use crate::server::http::{Connection, Gone, head};
+use crate::platform::request::{PlatformAnswer, PlatformRequest, PlatformResponse};
+use crate::server::http::{ClientGone, HttpConnection, head};
 
 /// A server that takes connections. It stops, and closes them, when dropped.
-pub(crate) struct Listening {
+pub(crate) struct LoopbackServer {
     address: SocketAddr,
     accepting: JoinHandle<()>,
 }
 
-impl Listening {
+impl LoopbackServer {
     /// Serves every connection to a port; zero takes a free one.
     pub(crate) async fn start<S, F>(port: u16, serve: S) -> io::Result<Self>
     where
@@ -57,7 +57,7 @@ impl Listening {
     }
 }
 
-impl Drop for Listening {
+impl Drop for LoopbackServer {
     fn drop(&mut self) {
         self.accepting.abort();
     }
@@ -67,22 +67,22 @@ impl Drop for Listening {
 pub(crate) async fn converse<G>(
     stream: TcpStream,
     begin: impl Fn() -> (Duration, G),
-    answer: impl Fn(&Request) -> Answer,
-) -> Result<(), Gone> {
-    let mut connection = Connection::new(stream)?;
+    answer: impl Fn(&PlatformRequest) -> PlatformAnswer,
+) -> Result<(), ClientGone> {
+    let mut connection = HttpConnection::new(stream)?;
     loop {
         let raw = connection.request().await?;
         let keeps_alive = raw.keeps_alive();
         let (latency, _held) = begin();
         pause(&mut connection, latency).await?;
-        let response = match answer(&Request::of(raw)) {
-            Answer::Sent(response) => response,
-            Answer::Lost => {
+        let response = match answer(&PlatformRequest::of(raw)) {
+            PlatformAnswer::Sent(response) => response,
+            PlatformAnswer::Lost => {
                 connection.reset();
                 return Ok(());
             }
         };
-        let Response {
+        let PlatformResponse {
             status,
             content_type,
             headers,
@@ -100,7 +100,7 @@ pub(crate) async fn converse<G>(
     clippy::disallowed_methods,
     reason = "a slow platform is what the server plays; the test that asks for it waits"
 )]
-async fn pause(connection: &mut Connection, latency: Duration) -> Result<(), Gone> {
+async fn pause(connection: &mut HttpConnection, latency: Duration) -> Result<(), ClientGone> {
     if latency.is_zero() {
         return Ok(());
     }

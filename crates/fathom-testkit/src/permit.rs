@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use fathom_core::amounts::{Amounts, Budget};
-use fathom_core::contract::{Autonomy, Contract, PermissionMode, Role};
-use fathom_core::effect::{EffectRequest, Permit, PolicyDecision};
-use fathom_core::event::{EventKind, Origin, ProgramSpec, Record, Started};
+use fathom_core::contract::{AgentRole, Autonomy, Contract, PermissionMode};
+use fathom_core::effect::{EffectPermit, EffectRequest, PolicyDecision};
+use fathom_core::event::{EpisodeOrigin, EpisodeSpec, EventKind, JournalRecord, ProgramSpec};
 use fathom_core::id::{Digest, EpisodeId, Epoch};
-use fathom_core::model::{ModelRole, ModelSpec, Models};
-use fathom_core::packet::Frame;
-use fathom_core::program::{Ask, Input, Program, ProgramError, Programs, View};
+use fathom_core::model::{ModelRole, ModelSet, ModelSpec};
+use fathom_core::packet::PacketFrame;
+use fathom_core::program::{Ask, Program, ProgramError, ProgramFactory, ProgramInput, ProgramView};
 use fathom_core::run::Run;
-use fathom_core::step::{Appended, Log, Position, Step};
+use fathom_core::step::{AppendReceipt, HostStep, LogPosition, RecordLog};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars, Timestamp};
 
@@ -19,9 +19,9 @@ use fathom_core::unit::{Millis, Nanodollars, Timestamp};
 struct OneEffect(EffectRequest);
 
 impl Program for OneEffect {
-    fn on(&mut self, input: Input<'_>, _: &View<'_>) -> Vec<Ask> {
+    fn on(&mut self, input: ProgramInput<'_>, _: &ProgramView<'_>) -> Vec<Ask> {
         match input {
-            Input::Start(_) => vec![Ask::Effect(self.0.clone())],
+            ProgramInput::Start(_) => vec![Ask::Effect(self.0.clone())],
             _ => Vec::new(),
         }
     }
@@ -31,7 +31,7 @@ impl Program for OneEffect {
     }
 }
 
-impl Programs for OneEffect {
+impl ProgramFactory for OneEffect {
     fn build(&self, _: &ProgramSpec) -> Result<Box<dyn Program>, ProgramError> {
         Ok(Box::new(Self(self.0.clone())))
     }
@@ -39,45 +39,45 @@ impl Programs for OneEffect {
 
 /// Counts records and keeps none.
 #[derive(Default)]
-struct Counted(u64);
+struct CountedPermits(u64);
 
-impl Log for Counted {
-    fn append(&mut self, _: &EpisodeId, _: Record) -> Appended {
+impl RecordLog for CountedPermits {
+    fn append(&mut self, _: &EpisodeId, _: JournalRecord) -> AppendReceipt {
         self.0 += 1;
-        Appended {
-            position: Position(self.0),
+        AppendReceipt {
+            position: LogPosition(self.0),
             head: Digest([0; 32]),
         }
     }
 }
 
 /// Leave for `effect`, from a run that proposed it, allowed it and wrote that down. `None` where the run refuses it.
-pub fn permit(effect: &EffectRequest) -> Option<Permit> {
-    let mut log = Counted::default();
+pub fn permit(effect: &EffectRequest) -> Option<EffectPermit> {
+    let mut log = CountedPermits::default();
     let mut run: Run = Run::new(Epoch(1), Arc::new(OneEffect(effect.clone())));
     let at = Timestamp(1_000);
     let proposed = run.start(&mut log, at, started(&effect.tool));
     let (episode, ask) = proposed.into_iter().find_map(|step| match step {
-        Step::Decide { episode, ask, .. } => Some((episode, ask)),
+        HostStep::Decide { episode, ask, .. } => Some((episode, ask)),
         _ => None,
     })?;
     let allow = PolicyDecision::Allow {
         rules: vec!["test".into()],
     };
     run.deliver(&mut log, at, episode, EventKind::decided(ask, allow));
-    run.durable(Position(log.0))
+    run.durable(LogPosition(log.0))
         .into_iter()
         .find_map(|step| match step {
-            Step::Attempt(permit) => Some(permit),
+            HostStep::Attempt(permit) => Some(permit),
             _ => None,
         })
 }
 
-fn started(tool: &str) -> Started {
+fn started(tool: &str) -> EpisodeSpec {
     let model = ModelSpec::named("test/model");
-    Started {
+    EpisodeSpec {
         goal: Text::new("one effect"),
-        role: Role::Publisher,
+        role: AgentRole::Publisher,
         program: ProgramSpec {
             name: "one-effect".into(),
             params: Text::new("{}"),
@@ -100,9 +100,9 @@ fn started(tool: &str) -> Started {
         },
         depth: 0,
         model: ModelRole::Main,
-        models: Models::new(model.clone(), model),
-        frame: Frame::default(),
+        models: ModelSet::new(model.clone(), model),
+        frame: PacketFrame::default(),
         sources: Vec::new(),
-        origin: Origin::Asked,
+        origin: EpisodeOrigin::Asked,
     }
 }

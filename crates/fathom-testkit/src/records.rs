@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use fathom_core::command::Command;
-use fathom_core::event::{CallOutcome, EventKind, Record};
+use fathom_core::event::{EventKind, JournalRecord, ModelCallOutcome};
 
 /// Prompts of calls with a single message whose replies are among the records of an episode, in the order of the replies.
-pub fn answered_prompts(records: impl IntoIterator<Item = Record>) -> Vec<String> {
+pub fn answered_prompts(records: impl IntoIterator<Item = JournalRecord>) -> Vec<String> {
     let mut prompts = BTreeMap::new();
     let mut answered = Vec::new();
     for record in records {
         if let EventKind::ModelReplied {
             ask,
-            outcome: CallOutcome::Replied(_),
+            outcome: ModelCallOutcome::Replied(_),
             ..
         } = &record.event.kind
         {

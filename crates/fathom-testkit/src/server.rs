@@ -14,60 +14,69 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-pub use behaviour::{Act, Behave, Behaviour, Finish, Gate, Reply, Tally};
-pub use flight::{Entry, Outcome, Retention};
-pub use script::{Script, ScriptError};
-pub use wire::{Api, Seen};
+pub use behaviour::{
+    ChunkGate, FinishCode, ReplyBehaviour, ReplyScript, ReportedUsage, ServerAction,
+    ServerBehaviour,
+};
+pub use flight::{LogRetention, RequestEntry, RequestOutcome};
+pub use script::{ScriptError, ServerScript};
+pub use wire::{SeenRequest, WireApi};
 
-use crate::listening::Listening;
-use flight::Flight;
+use crate::listening::LoopbackServer;
+use flight::RequestLog;
 
 /// Called with every request before its answer is written.
-pub type Witness = Box<dyn Fn(&Seen) + Send + Sync>;
+pub type RequestWitness = Box<dyn Fn(&SeenRequest) + Send + Sync>;
 
 /// How a server is set up beside its behaviour.
 #[derive(Default)]
-pub struct Setup {
+pub struct ServerSetup {
     /// Port to listen on; zero takes a free one.
     pub port: u16,
     /// Whether requests are kept for [`ModelServer::log`].
-    pub retention: Retention,
+    pub retention: LogRetention,
     /// Sees every request first.
-    pub witness: Option<Witness>,
+    pub witness: Option<RequestWitness>,
 }
 
 /// A running model server. It stops, and closes its connections, when dropped.
 pub struct ModelServer {
-    flight: Arc<Flight>,
-    listening: Listening,
+    flight: Arc<RequestLog>,
+    listening: LoopbackServer,
 }
 
 impl ModelServer {
     /// Starts a server on a free port of the loopback address.
-    pub async fn start(behave: impl Behave + 'static) -> io::Result<Self> {
-        Self::with(behave, Setup::default()).await
+    pub async fn start(behave: impl ServerBehaviour + 'static) -> io::Result<Self> {
+        Self::with(behave, ServerSetup::default()).await
     }
 
     /// Starts a server that answers everything with `text`.
     pub async fn replying(text: &str) -> io::Result<Self> {
-        let behaviour = Behaviour::reply(text);
-        Self::start(move |_: &Seen| behaviour.clone()).await
+        let behaviour = ReplyBehaviour::reply(text);
+        Self::start(move |_: &SeenRequest| behaviour.clone()).await
     }
 
     /// Starts a server that takes one behaviour per request, in order, and answers 500 when none is left.
-    pub async fn queued(behaviours: impl IntoIterator<Item = Behaviour>) -> io::Result<Self> {
-        Self::start(behaviour::Queue::new(behaviours)).await
+    pub async fn queued(behaviours: impl IntoIterator<Item = ReplyBehaviour>) -> io::Result<Self> {
+        Self::start(behaviour::BehaviourQueue::new(behaviours)).await
     }
 
     /// Starts a server that is set up in detail.
-    pub async fn with(behave: impl Behave + 'static, setup: Setup) -> io::Result<Self> {
-        let flight = Arc::new(Flight::new(setup.retention, setup.witness));
-        let (shared, behave) = (Arc::clone(&flight), Arc::new(behave) as Arc<dyn Behave>);
+    pub async fn with(
+        behave: impl ServerBehaviour + 'static,
+        setup: ServerSetup,
+    ) -> io::Result<Self> {
+        let flight = Arc::new(RequestLog::new(setup.retention, setup.witness));
+        let (shared, behave) = (
+            Arc::clone(&flight),
+            Arc::new(behave) as Arc<dyn ServerBehaviour>,
+        );
         let serve = move |stream| {
             shared.connected();
             connection::serve(stream, Arc::clone(&shared), Arc::clone(&behave))
         };
-        let listening = Listening::start(setup.port, serve).await?;
+        let listening = LoopbackServer::start(setup.port, serve).await?;
         Ok(Self { flight, listening })
     }
 
@@ -87,7 +96,7 @@ impl ModelServer {
     }
 
     /// Every request so far, in order of arrival.
-    pub fn log(&self) -> Vec<Entry> {
+    pub fn log(&self) -> Vec<RequestEntry> {
         self.flight.log()
     }
 
@@ -102,7 +111,7 @@ impl ModelServer {
     }
 
     /// Waits until the log is as wished.
-    pub async fn until(&self, wished: impl Fn(&[Entry]) -> bool) {
+    pub async fn until(&self, wished: impl Fn(&[RequestEntry]) -> bool) {
         self.flight.until(wished).await;
     }
 

@@ -22,9 +22,9 @@ pub fn key_token(effect: &EffectRequest) -> String {
 }
 
 /// The compiled schema of a tool.
-pub(crate) struct Arguments(Validator);
+pub(crate) struct ArgumentSchema(Validator);
 
-impl Arguments {
+impl ArgumentSchema {
     pub(crate) fn new(facts: &ToolFacts) -> Result<Self, ToolsError> {
         let wrong = |cause: String| ToolsError::Schema {
             tool: facts.spec.name.clone(),

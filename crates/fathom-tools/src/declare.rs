@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use fathom_core::effect::{EffectClass, Target};
-use fathom_core::inverse::Inverse;
+use fathom_core::effect::{EffectClass, EffectTarget};
+use fathom_core::inverse::InverseTool;
 use fathom_core::tool::ToolSpec;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::arguments::Arguments;
+use crate::arguments::ArgumentSchema;
 use crate::browser;
 use crate::error::ToolsError;
 use crate::http;
-use crate::http::address::Reach;
+use crate::http::address::ReachableHosts;
 use crate::http::declaration::wrong;
 use crate::mcp;
 use crate::pins::pin;
@@ -44,7 +44,7 @@ const COMMON: [&str; 11] = [
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct ToolsToml {
     #[serde(default)]
     allow_hosts: Vec<String>,
     #[serde(default)]
@@ -52,12 +52,12 @@ struct File {
     #[serde(default)]
     tool: Vec<toml::Table>,
     #[serde(default)]
-    mcp: Vec<mcp::Written>,
+    mcp: Vec<mcp::McpServerToml>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Common {
+struct CommonKeys {
     name: String,
     description: String,
     kind: KindName,
@@ -83,10 +83,10 @@ struct Common {
 #[serde(untagged)]
 enum WrittenInverse {
     Name(String),
-    Words(Inverse),
+    Words(InverseTool),
 }
 
-impl From<WrittenInverse> for Inverse {
+impl From<WrittenInverse> for InverseTool {
     fn from(written: WrittenInverse) -> Self {
         match written {
             WrittenInverse::Name(tool) => Self::by(tool),
@@ -105,35 +105,35 @@ enum KindName {
 
 /// Implementation of a declared tool.
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub enum ToolKind {
     /// Over HTTP.
-    Http(Box<http::declaration::Declaration>),
+    Http(Box<http::declaration::HttpDeclaration>),
     /// By a program.
-    Shell(shell::Declaration),
-    Browser(Box<browser::Declaration>),
+    Shell(shell::ProgramDeclaration),
+    Browser(Box<browser::BrowserDeclaration>),
 }
 
 /// A tool that a charter declares.
 #[derive(Clone, Debug)]
-pub struct Declared {
+pub struct DeclaredTool {
     /// Its facts. The tenant is still empty.
     pub facts: ToolFacts,
-    pub kind: Kind,
+    pub kind: ToolKind,
 }
 
 /// All tools that a charter declares.
 #[derive(Clone, Debug, Default)]
-pub struct Declarations {
+pub struct ToolsFile {
     /// Tools declared one by one.
-    pub tools: Vec<Declared>,
+    pub tools: Vec<DeclaredTool>,
     /// Servers that offer tools of their own.
-    pub servers: Vec<mcp::Declaration>,
+    pub servers: Vec<mcp::McpDeclaration>,
 }
 
-impl Declarations {
+impl ToolsFile {
     /// Reads `tools.toml`.
     pub fn read(text: &str) -> Result<Self, ToolsError> {
-        let file: File = toml::from_str(text).map_err(|error| ToolsError::Unreadable {
+        let file: ToolsToml = toml::from_str(text).map_err(|error| ToolsError::Unreadable {
             cause: error.to_string().trim_end().to_owned(),
         })?;
         if file.tool.len() + file.mcp.len() > ENTRIES_MAX {
@@ -141,7 +141,7 @@ impl Declarations {
                 cause: format!("more than {ENTRIES_MAX} entries"),
             });
         }
-        let reach = Reach::new(&file.allow_hosts, &file.allow_private)
+        let reach = ReachableHosts::new(&file.allow_hosts, &file.allow_private)
             .map_err(|fault| wrong("tools.toml", fault.to_string()))?;
         let mut names = BTreeSet::new();
         let mut all = Self::default();
@@ -154,7 +154,7 @@ impl Declarations {
         // yet.
         all.check_inverses()?;
         for written in file.mcp {
-            let declaration = mcp::Declaration::read(written, &reach)?;
+            let declaration = mcp::McpDeclaration::read(written, &reach)?;
             once(&mut names, declaration.name())?;
             all.servers.push(declaration);
         }
@@ -162,7 +162,7 @@ impl Declarations {
     }
 }
 
-impl Declarations {
+impl ToolsFile {
     /// Checks that every inverse is declared and takes arguments of the same form.
     fn check_inverses(&self) -> Result<(), ToolsError> {
         for tool in &self.tools {
@@ -182,7 +182,7 @@ impl Declarations {
                     format!("has an `inverse` with the invalid placeholder `{place}`"),
                 ));
             }
-            let known = |other: &&Declared| other.facts.spec.name == inverse.tool;
+            let known = |other: &&DeclaredTool| other.facts.spec.name == inverse.tool;
             let Some(back) = self.tools.iter().find(known) else {
                 let lost = &inverse.tool;
                 return Err(wrong(
@@ -225,34 +225,34 @@ pub(crate) fn check_name(name: &str) -> Result<(), ToolsError> {
     })
 }
 
-fn declared(table: toml::Table, reach: &Reach) -> Result<Declared, ToolsError> {
+fn declared(table: toml::Table, reach: &ReachableHosts) -> Result<DeclaredTool, ToolsError> {
     // Split by hand: serde cannot flatten the common keys and still refuse unknown ones.
     let (common, own): (toml::Table, toml::Table) = table
         .into_iter()
         .partition(|(key, _)| COMMON.contains(&key.as_str()));
     let named = common.get("name").and_then(toml::Value::as_str);
     let tool = named.unwrap_or("a tool without a name").to_owned();
-    let common: Common = common
+    let common: CommonKeys = common
         .try_into()
         .map_err(|error: toml::de::Error| wrong(&tool, error.message()))?;
     check_name(&common.name)?;
     let schema = schema(&common)?;
     let kind = match common.kind {
         KindName::Http => {
-            let declaration = http::declaration::Declaration::read(&tool, own, reach)?;
-            Kind::Http(Box::new(declaration))
+            let declaration = http::declaration::HttpDeclaration::read(&tool, own, reach)?;
+            ToolKind::Http(Box::new(declaration))
         }
-        KindName::Shell => Kind::Shell(shell::Declaration::read(&tool, own)?),
+        KindName::Shell => ToolKind::Shell(shell::ProgramDeclaration::read(&tool, own)?),
         KindName::Browser => {
-            let declaration = browser::Declaration::read(own, &schema);
+            let declaration = browser::BrowserDeclaration::read(own, &schema);
             let declaration = declaration.map_err(|error| wrong(&tool, error.to_string()))?;
-            Kind::Browser(Box::new(declaration))
+            ToolKind::Browser(Box::new(declaration))
         }
     };
     let places = match &kind {
-        Kind::Http(declaration) => declaration.places(),
-        Kind::Shell(declaration) => declaration.places(),
-        Kind::Browser(_) => Vec::new(),
+        ToolKind::Http(declaration) => declaration.places(),
+        ToolKind::Shell(declaration) => declaration.places(),
+        ToolKind::Browser(_) => Vec::new(),
     };
     let known = |place: &str| place == KEY || schema["properties"].get(place).is_some();
     if let Some(place) = places.into_iter().find(|place| !known(place)) {
@@ -262,14 +262,14 @@ fn declared(table: toml::Table, reach: &Reach) -> Result<Declared, ToolsError> {
         });
     }
     let facts = facts(common, &schema, &kind);
-    Arguments::new(&facts)?;
-    Ok(Declared { facts, kind })
+    ArgumentSchema::new(&facts)?;
+    Ok(DeclaredTool { facts, kind })
 }
 
-fn facts(common: Common, schema: &Value, kind: &Kind) -> ToolFacts {
+fn facts(common: CommonKeys, schema: &Value, kind: &ToolKind) -> ToolFacts {
     let class = match (common.class, kind) {
         // A request to a host may carry data out: it counts as a read only if the charter lists the host.
-        (EffectClass::Read, Kind::Http(declaration)) if !declaration.is_listed() => {
+        (EffectClass::Read, ToolKind::Http(declaration)) if !declaration.is_listed() => {
             EffectClass::Effect
         }
         (class, _) => class,
@@ -278,8 +278,8 @@ fn facts(common: Common, schema: &Value, kind: &Kind) -> ToolFacts {
         class,
         idempotent: common.idempotent,
         reversible: common.reversible || common.inverse.is_some(),
-        inverse: common.inverse.map(Inverse::from),
-        target: Target {
+        inverse: common.inverse.map(InverseTool::from),
+        target: EffectTarget {
             tenant: String::new(),
             platform: common.platform,
             account: common.account.unwrap_or_else(|| NO_ACCOUNT.to_owned()),
@@ -295,7 +295,7 @@ fn facts(common: Common, schema: &Value, kind: &Kind) -> ToolFacts {
 }
 
 /// The schema, closed against arguments that it does not name.
-fn schema(common: &Common) -> Result<Value, ToolsError> {
+fn schema(common: &CommonKeys) -> Result<Value, ToolsError> {
     let tool = &common.name;
     let empty = || json!({"type": "object", "properties": {}});
     let written = common.schema.clone().unwrap_or_else(empty);

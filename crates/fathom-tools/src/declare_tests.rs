@@ -1,7 +1,7 @@
 use fathom_core::effect::EffectClass;
-use fathom_core::inverse::{Inverse, Undo};
+use fathom_core::inverse::{InverseTool, Reversibility};
 
-use super::{Declarations, Kind};
+use super::{ToolKind, ToolsFile};
 
 const POST: &str = r#"
 [[tool]]
@@ -34,7 +34,7 @@ contains = "{key}"
 "#;
 
 fn code(text: &str) -> &'static str {
-    match Declarations::read(text) {
+    match ToolsFile::read(text) {
         Ok(_) => "fine",
         Err(error) => error.code(),
     }
@@ -42,7 +42,7 @@ fn code(text: &str) -> &'static str {
 
 #[test]
 fn a_whole_declaration_is_read() {
-    let all = Declarations::read(POST).unwrap();
+    let all = ToolsFile::read(POST).unwrap();
     let [tool] = all.tools.as_slice() else {
         panic!("{} tools", all.tools.len());
     };
@@ -56,7 +56,7 @@ fn a_whole_declaration_is_read() {
             .as_str()
             .contains("\"additionalProperties\":false")
     );
-    let Kind::Http(http) = &tool.kind else {
+    let ToolKind::Http(http) = &tool.kind else {
         panic!("it is no http tool");
     };
     let dry_run = http.dry_run.as_ref().unwrap();
@@ -79,7 +79,7 @@ fn e18_a_get_is_an_effect_unless_it_is_declared_a_look_at_a_listed_host() {
             {listed}
             "#
         );
-        Declarations::read(&text).unwrap().tools[0].facts.class
+        ToolsFile::read(&text).unwrap().tools[0].facts.class
     };
     let listed = r#"allow_hosts = ["api.example.com"]"#;
     assert_eq!(get(r#"class = "read""#, listed), EffectClass::Read);
@@ -146,7 +146,7 @@ fn g07_what_takes_a_tool_back_is_declared_and_checked() {
             )
         };
         let keep = tool("keep", &format!("{inverse}\n{class}"));
-        Declarations::read(&format!("{keep}{}", tool("drop", "reversible = true")))
+        ToolsFile::read(&format!("{keep}{}", tool("drop", "reversible = true")))
     };
     let undo = |inverse: &str| {
         let tools = two(inverse, "").unwrap().tools;
@@ -155,11 +155,14 @@ fn g07_what_takes_a_tool_back_is_declared_and_checked() {
             .map(|tool| tool.facts.undo())
             .collect::<Vec<_>>()
     };
-    let same = Inverse::by("drop");
-    assert_eq!(undo("inverse = \"drop\""), [Undo::Tool(same), Undo::Hand]);
-    assert_eq!(undo(""), [Undo::Nobody, Undo::Hand]);
+    let same = InverseTool::by("drop");
+    assert_eq!(
+        undo("inverse = \"drop\""),
+        [Reversibility::Tool(same), Reversibility::Hand]
+    );
+    assert_eq!(undo(""), [Reversibility::Nobody, Reversibility::Hand]);
     let words = "inverse = { tool = \"drop\", args = [\"--\", \"{1}\"] }";
-    let Undo::Tool(inverse) = undo(words).remove(0) else {
+    let Reversibility::Tool(inverse) = undo(words).remove(0) else {
         panic!("nothing takes it back");
     };
     assert_eq!(inverse.args, ["--", "{1}"]);
@@ -183,10 +186,10 @@ fn g07_a_command_is_taken_back_by_a_command() {
         )
     };
     let keep = tool("keep", &format!("inverse = \"drop\"\n{args}"));
-    Declarations::read(&format!("{keep}{}", tool("drop", args))).unwrap();
+    ToolsFile::read(&format!("{keep}{}", tool("drop", args))).unwrap();
     let post = POST.replace("\"post\"", "\"drop\"");
     for other in [tool("drop", ""), post] {
-        let error = Declarations::read(&format!("{keep}{other}")).unwrap_err();
+        let error = ToolsFile::read(&format!("{keep}{other}")).unwrap_err();
         assert_eq!(error.code(), "F0965", "{error}");
         assert!(error.to_string().contains("its inverse `drop`"), "{error}");
     }

@@ -2,7 +2,7 @@
 
 use fathom_core::id::Digest;
 
-use crate::http::address::Blocked;
+use crate::http::address::BlockedAddress;
 
 /// All errors of tools.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,7 +32,7 @@ pub enum ToolsError {
     },
     /// An address that must not be reached.
     #[error(transparent)]
-    Blocked(#[from] Blocked),
+    Blocked(#[from] BlockedAddress),
     /// A variable with a key is not set.
     #[error("the variable `{name}` is not set")]
     Secret { name: String },

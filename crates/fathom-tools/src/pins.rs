@@ -16,7 +16,7 @@ pub fn pin(name: &str, description: &str, schema: &Value, annotations: &Value) -
 
 /// Result of comparing a tool with its pin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum ToolStanding {
     /// Not seen before.
     New,
     /// Unchanged.
@@ -33,27 +33,27 @@ pub enum Standing {
 /// The pins of a charter's tools, by name. The host stores them; only people change one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Pins(BTreeMap<String, Digest>);
+pub struct ToolPins(BTreeMap<String, Digest>);
 
-impl Pins {
+impl ToolPins {
     /// The pinned digest of `name`.
     pub fn get(&self, name: &str) -> Option<Digest> {
         self.0.get(name).copied()
     }
 
     /// Compares a tool with its pin.
-    pub fn compare(&self, name: &str, found: Digest) -> Standing {
+    pub fn compare(&self, name: &str, found: Digest) -> ToolStanding {
         match self.get(name) {
-            None => Standing::New,
-            Some(pinned) if pinned == found => Standing::Same,
-            Some(pinned) => Standing::Quarantined { pinned, found },
+            None => ToolStanding::New,
+            Some(pinned) if pinned == found => ToolStanding::Same,
+            Some(pinned) => ToolStanding::Quarantined { pinned, found },
         }
     }
 
     /// Compares a tool with its pin, and pins it if there is none.
-    pub fn meet(&mut self, name: &str, found: Digest) -> Standing {
+    pub fn meet(&mut self, name: &str, found: Digest) -> ToolStanding {
         let standing = self.compare(name, found);
-        if standing == Standing::New {
+        if standing == ToolStanding::New {
             self.accept(name, found);
         }
         standing

@@ -1,7 +1,7 @@
 use fathom_core::id::Digest;
 use serde_json::{Value, json};
 
-use super::{Pins, Standing, pin};
+use super::{ToolPins, ToolStanding, pin};
 
 #[test]
 fn e18_every_part_of_a_tool_is_in_its_pin() {
@@ -23,10 +23,10 @@ fn e18_every_part_of_a_tool_is_in_its_pin() {
 #[test]
 fn e18_a_changed_tool_is_quarantined_until_that_very_change_is_accepted() {
     let [old, new, newer] = [1, 2, 3].map(|byte| Digest([byte; 32]));
-    let mut pins = Pins::default();
-    assert_eq!(pins.meet("t", old), Standing::New);
-    assert_eq!(pins.meet("t", old), Standing::Same);
-    let quarantined = Standing::Quarantined {
+    let mut pins = ToolPins::default();
+    assert_eq!(pins.meet("t", old), ToolStanding::New);
+    assert_eq!(pins.meet("t", old), ToolStanding::Same);
+    let quarantined = ToolStanding::Quarantined {
         pinned: old,
         found: new,
     };
@@ -37,11 +37,11 @@ fn e18_a_changed_tool_is_quarantined_until_that_very_change_is_accepted() {
         "meeting it again accepts nothing"
     );
     pins.accept("t", new);
-    assert_eq!(pins.meet("t", new), Standing::Same);
+    assert_eq!(pins.meet("t", new), ToolStanding::Same);
     assert!(matches!(
         pins.meet("t", newer),
-        Standing::Quarantined { .. }
+        ToolStanding::Quarantined { .. }
     ));
-    let kept: Pins = serde_json::from_str(&serde_json::to_string(&pins).unwrap()).unwrap();
+    let kept: ToolPins = serde_json::from_str(&serde_json::to_string(&pins).unwrap()).unwrap();
     assert_eq!(kept, pins);
 }

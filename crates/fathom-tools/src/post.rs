@@ -9,18 +9,18 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde_json::Value;
 
 use crate::error::ToolsError;
-use crate::http::address::Reach;
-use crate::http::client::{BODY_KEPT_BYTES, Client, Resolver, Trouble, trouble};
+use crate::http::address::ReachableHosts;
+use crate::http::client::{BODY_KEPT_BYTES, HostResolver, HttpFailure, HttpToolClient, trouble};
 use crate::http::declaration::wrong;
-use crate::secret::Secret;
+use crate::secret::PlatformKey;
 
 /// Time limit of one exchange.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Posts to one host, and to no other: redirects are not followed.
-pub struct Poster {
+pub struct JsonPoster {
     base: Url,
-    client: Client,
+    client: HttpToolClient,
 }
 
 /// Place of the key in a request.
@@ -34,14 +34,14 @@ pub enum KeyPlace {
 
 /// An answer.
 #[derive(Clone, Debug)]
-pub struct Posted {
+pub struct PostResponse {
     pub status: u16,
     headers: HeaderMap,
     /// The beginning of the body.
     pub body: String,
 }
 
-impl Posted {
+impl PostResponse {
     /// A header by its name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
@@ -50,7 +50,7 @@ impl Posted {
 
 /// Reasons for having no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotPosted {
+pub enum PostError {
     /// Not sent, and never will be.
     Refused(ToolsError),
     /// Not sent.
@@ -59,10 +59,10 @@ pub enum NotPosted {
     Lost(String),
 }
 
-impl Poster {
+impl JsonPoster {
     /// Reaches the host of an address of scheme, host and port. A private address must be written as a number,
     /// so that no name can lead there by surprise.
-    pub fn new(base: &str, resolver: Arc<dyn Resolver>) -> Result<Self, ToolsError> {
+    pub fn new(base: &str, resolver: Arc<dyn HostResolver>) -> Result<Self, ToolsError> {
         let not = |cause: &str| {
             wrong(
                 "channels",
@@ -85,10 +85,11 @@ impl Poster {
         } else {
             Vec::new()
         };
-        let reach = Reach::new(&[host], &private).map_err(|_| not("the host cannot be allowed"))?;
+        let reach = ReachableHosts::new(&[host], &private)
+            .map_err(|_| not("the host cannot be allowed"))?;
         Ok(Self {
             base: url,
-            client: Client::new(Arc::new(reach), resolver, TIMEOUT),
+            client: HttpToolClient::new(Arc::new(reach), resolver, TIMEOUT),
         })
     }
 
@@ -96,10 +97,10 @@ impl Poster {
     pub async fn post(
         &self,
         path: &str,
-        (key, place): (&Secret, KeyPlace),
+        (key, place): (&PlatformKey, KeyPlace),
         body: &Value,
-    ) -> Result<Posted, NotPosted> {
-        let refused = |cause| NotPosted::Refused(wrong("channels", cause));
+    ) -> Result<PostResponse, PostError> {
+        let refused = |cause| PostError::Refused(wrong("channels", cause));
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         let key = key.reveal();
         // A key with a `/` or a line break would change the request.
@@ -112,7 +113,7 @@ impl Poster {
             url.set_path(&format!("{path}/{key}"));
             url.set_query(Some("wait=true"));
         }
-        let client = self.client.client(&url).map_err(NotPosted::Refused)?;
+        let client = self.client.client(&url).map_err(PostError::Refused)?;
         let mut request = client
             .post(url)
             .timeout(TIMEOUT)
@@ -129,9 +130,9 @@ impl Poster {
             .send()
             .await
             .map_err(|error| match trouble(&error) {
-                Trouble::Refused(error) => NotPosted::Refused(error),
-                Trouble::NotSent(cause) => NotPosted::NotSent(cause),
-                Trouble::Lost(cause) => NotPosted::Lost(cause),
+                HttpFailure::Refused(error) => PostError::Refused(error),
+                HttpFailure::NotSent(cause) => PostError::NotSent(cause),
+                HttpFailure::Lost(cause) => PostError::Lost(cause),
             })?;
         let mut body = Vec::new();
         // A body that breaks off is kept as far as it came: the status, which decides, is known.
@@ -142,7 +143,7 @@ impl Poster {
                 break;
             }
         }
-        Ok(Posted {
+        Ok(PostResponse {
             status: response.status().as_u16(),
             headers: response.headers().clone(),
             body: String::from_utf8_lossy(&body).into_owned(),

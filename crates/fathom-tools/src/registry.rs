@@ -3,31 +3,31 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use fathom_core::effect::{DryRun, EffectRequest, Permit};
+use fathom_core::effect::{DryRun, EffectPermit, EffectRequest};
 use fathom_core::id::Digest;
 use fathom_core::tool::ToolSpec;
 
-use crate::declare::{Declarations, Kind};
+use crate::declare::{ToolKind, ToolsFile};
 use crate::error::ToolsError;
 use crate::http::HttpTool;
-use crate::http::client::{Resolver, SystemResolver};
-use crate::mcp::{McpTool, Server};
-use crate::pins::{Pins, Standing};
-use crate::secret::{NoSecrets, Secrets};
-use crate::tool::{Again, Tool, ToolFacts, Tried};
+use crate::http::client::{HostResolver, SystemResolver};
+use crate::mcp::{McpServer, McpTool};
+use crate::pins::{ToolPins, ToolStanding};
+use crate::secret::{NoSecrets, PlatformSecrets};
+use crate::tool::{RetryHint, Tool, ToolFacts, ToolOutcome};
 
 /// Services that tools get from their host.
 #[derive(Clone)]
-pub struct Surroundings {
+pub struct ToolEnvironment {
     /// Tenant that owns the tools.
     pub tenant: String,
     /// Source of keys.
-    pub secrets: Arc<dyn Secrets>,
+    pub secrets: Arc<dyn PlatformSecrets>,
     /// Resolver of host names.
-    pub resolver: Arc<dyn Resolver>,
+    pub resolver: Arc<dyn HostResolver>,
 }
 
-impl Surroundings {
+impl ToolEnvironment {
     /// Without keys, and with the system's resolver.
     pub fn new(tenant: impl Into<String>) -> Self {
         Self {
@@ -40,49 +40,49 @@ impl Surroundings {
 
 /// A tool of a server, and its standing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Surveyed {
+pub struct SurveyedTool {
     /// Its present facts.
     pub facts: ToolFacts,
-    pub standing: Standing,
+    pub standing: ToolStanding,
 }
 
 #[derive(Clone)]
-struct Entry {
+struct RegistryEntry {
     tool: Arc<dyn Tool>,
-    standing: Standing,
+    standing: ToolStanding,
 }
 
 #[derive(Default)]
-struct Known {
-    tools: BTreeMap<String, Entry>,
-    pins: Pins,
+struct KnownTools {
+    tools: BTreeMap<String, RegistryEntry>,
+    pins: ToolPins,
 }
 
 /// All tools of a charter.
-pub struct Tools {
-    servers: Vec<Arc<Server>>,
-    known: RwLock<Known>,
+pub struct ToolRegistry {
+    servers: Vec<Arc<McpServer>>,
+    known: RwLock<KnownTools>,
 }
 
-impl Tools {
-    /// Creates the tools of a charter. Servers start when [`Tools::survey`] asks them.
+impl ToolRegistry {
+    /// Creates the tools of a charter. Servers start when [`ToolRegistry::survey`] asks them.
     ///
-    /// Tools of other kinds are returned beside it, to be implemented elsewhere and given to [`Tools::add`].
+    /// Tools of other kinds are returned beside it, to be implemented elsewhere and given to [`ToolRegistry::add`].
     pub fn open(
-        declarations: Declarations,
-        surroundings: &Surroundings,
-        pins: Pins,
-    ) -> Result<(Self, Vec<(ToolFacts, Kind)>), ToolsError> {
-        let Surroundings {
+        declarations: ToolsFile,
+        surroundings: &ToolEnvironment,
+        pins: ToolPins,
+    ) -> Result<(Self, Vec<(ToolFacts, ToolKind)>), ToolsError> {
+        let ToolEnvironment {
             tenant,
             secrets,
             resolver,
         } = surroundings;
         let mut tools = Self {
             servers: Vec::new(),
-            known: RwLock::new(Known {
+            known: RwLock::new(KnownTools {
                 pins,
-                ..Known::default()
+                ..KnownTools::default()
             }),
         };
         let mut others = Vec::new();
@@ -90,17 +90,17 @@ impl Tools {
             let mut facts = declared.facts;
             facts.target.tenant.clone_from(tenant);
             match declared.kind {
-                Kind::Http(declaration) => {
+                ToolKind::Http(declaration) => {
                     let (secrets, resolver) = (Arc::clone(secrets), Arc::clone(resolver));
                     let tool = HttpTool::new(facts, *declaration, secrets, resolver)?;
                     tools.add(Arc::new(tool));
                 }
-                kind @ (Kind::Shell(_) | Kind::Browser(_)) => others.push((facts, kind)),
+                kind @ (ToolKind::Shell(_) | ToolKind::Browser(_)) => others.push((facts, kind)),
             }
         }
         for declaration in declarations.servers {
             let (secrets, resolver) = (Arc::clone(secrets), Arc::clone(resolver));
-            let server = Server::new(declaration, tenant.clone(), secrets, resolver);
+            let server = McpServer::new(declaration, tenant.clone(), secrets, resolver);
             tools.servers.push(Arc::new(server));
         }
         Ok((tools, others))
@@ -111,13 +111,13 @@ impl Tools {
         let known = self.known.get_mut().unwrap_or_else(PoisonError::into_inner);
         let name = tool.facts().spec.name.clone();
         // A person wrote the charter, so there is nothing to pin.
-        let standing = Standing::Same;
-        known.tools.insert(name, Entry { tool, standing });
+        let standing = ToolStanding::Same;
+        known.tools.insert(name, RegistryEntry { tool, standing });
     }
 
     /// Starts the servers that are not running, lists their tools and compares these with the pins. A server
     /// that does not answer is reported, and has no tools.
-    pub async fn survey(&self) -> (Vec<Surveyed>, Vec<ToolsError>) {
+    pub async fn survey(&self) -> (Vec<SurveyedTool>, Vec<ToolsError>) {
         let mut surveyed = Vec::new();
         let mut faults = Vec::new();
         for server in &self.servers {
@@ -141,8 +141,8 @@ impl Tools {
                 match McpTool::new(listed, standing, Arc::clone(server)) {
                     Ok(tool) => {
                         let tool = Arc::new(tool);
-                        known.tools.insert(name, Entry { tool, standing });
-                        surveyed.push(Surveyed { facts, standing });
+                        known.tools.insert(name, RegistryEntry { tool, standing });
+                        surveyed.push(SurveyedTool { facts, standing });
                     }
                     Err(error) => faults.push(error),
                 }
@@ -152,13 +152,13 @@ impl Tools {
     }
 
     /// Accepts a tool with the digest `found` on behalf of a person. It can be called after the next
-    /// [`Tools::survey`].
+    /// [`ToolRegistry::survey`].
     pub fn accept(&self, name: &str, found: Digest) {
         self.write().pins.accept(name, found);
     }
 
     /// The current pins, for the host to store.
-    pub fn pins(&self) -> Pins {
+    pub fn pins(&self) -> ToolPins {
         self.read().pins.clone()
     }
 
@@ -172,7 +172,8 @@ impl Tools {
 
     /// The tools shown to models: every one that can be called.
     pub fn specs(&self) -> Vec<ToolSpec> {
-        let callable = |entry: &&Entry| !matches!(entry.standing, Standing::Quarantined { .. });
+        let callable =
+            |entry: &&RegistryEntry| !matches!(entry.standing, ToolStanding::Quarantined { .. });
         let known = self.read();
         let entries = known.tools.values().filter(callable);
         entries
@@ -186,27 +187,30 @@ impl Tools {
     }
 
     /// Carries out a permitted effect.
-    pub async fn call(&self, permit: &Permit) -> Tried {
+    pub async fn call(&self, permit: &EffectPermit) -> ToolOutcome {
         let name = &permit.effect().tool;
         match self.get(name) {
             Some(tool) => tool.call(permit).await,
-            None => Tried::refused(&ToolsError::Unknown { name: name.clone() }),
+            None => ToolOutcome::refused(&ToolsError::Unknown { name: name.clone() }),
         }
     }
 
     /// Checks if an effect happened.
-    pub async fn check(&self, effect: &EffectRequest) -> Tried {
+    pub async fn check(&self, effect: &EffectRequest) -> ToolOutcome {
         match self.get(&effect.tool) {
             Some(tool) => tool.check(effect).await,
-            None => Tried::unknown(format!("there is no tool `{}`", effect.tool), Again::Never),
+            None => ToolOutcome::unknown(
+                format!("there is no tool `{}`", effect.tool),
+                RetryHint::Never,
+            ),
         }
     }
 
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, Known> {
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, KnownTools> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> std::sync::RwLockWriteGuard<'_, Known> {
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, KnownTools> {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -10,9 +10,9 @@ const HIDDEN: &str = "[hidden]";
 
 /// A key. It is shown as `[hidden]`, and its memory is cleared when it is dropped.
 #[derive(Clone)]
-pub struct Secret(Arc<Zeroizing<String>>);
+pub struct PlatformKey(Arc<Zeroizing<String>>);
 
-impl Secret {
+impl PlatformKey {
     /// A key without the white space around it.
     pub fn new(key: impl Into<String>) -> Self {
         let key = Zeroizing::new(key.into());
@@ -34,24 +34,24 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for PlatformKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(HIDDEN)
     }
 }
 
 /// Source of keys: the host reads them one by one, by the name in the charter.
-pub trait Secrets: Send + Sync {
+pub trait PlatformSecrets: Send + Sync {
     /// The value of the variable `name`.
-    fn secret(&self, name: &str) -> Option<Secret>;
+    fn secret(&self, name: &str) -> Option<PlatformKey>;
 }
 
 /// No keys at all.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoSecrets;
 
-impl Secrets for NoSecrets {
-    fn secret(&self, _: &str) -> Option<Secret> {
+impl PlatformSecrets for NoSecrets {
+    fn secret(&self, _: &str) -> Option<PlatformKey> {
         None
     }
 }

@@ -3,22 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fathom_core::effect::{DryRun, EffectClass, EffectRequest, Permit};
+use fathom_core::effect::{DryRun, EffectClass, EffectPermit, EffectRequest};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::arguments::{Arguments, key_token};
+use crate::arguments::{ArgumentSchema, key_token};
 use crate::error::ToolsError;
 use crate::http::declaration::{timeout, wrong};
-use crate::template::{Filling, Template};
-use crate::tool::{Again, Answer, Tool, ToolFacts, Tried};
+use crate::template::{TemplateValues, TextTemplate};
+use crate::tool::{RetryHint, Tool, ToolFacts, ToolFuture, ToolOutcome};
 
 /// Maximum number of characters of a program's output that are kept.
 const OUTPUT_KEPT_CHARS: usize = 64 * 1024;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct ProgramToml {
     program: String,
     #[serde(default)]
     args: Vec<String>,
@@ -28,15 +28,15 @@ struct Written {
 
 /// A program, as a charter declares it.
 #[derive(Clone, Debug)]
-pub struct Declaration {
+pub struct ProgramDeclaration {
     program: String,
-    args: Vec<Template>,
+    args: Vec<TextTemplate>,
     timeout: Duration,
 }
 
-impl Declaration {
+impl ProgramDeclaration {
     pub(crate) fn read(tool: &str, table: toml::Table) -> Result<Self, ToolsError> {
-        let written: Written = table
+        let written: ProgramToml = table
             .try_into()
             .map_err(|error: toml::de::Error| wrong(tool, error.message()))?;
         // A placeholder here would let a model choose the program.
@@ -48,20 +48,20 @@ impl Declaration {
             args: written
                 .args
                 .iter()
-                .map(|arg| Template::parse(arg))
+                .map(|arg| TextTemplate::parse(arg))
                 .collect(),
             timeout: timeout(tool, written.timeout_ms)?,
         })
     }
 
     pub(crate) fn places(&self) -> Vec<&str> {
-        self.args.iter().flat_map(Template::places).collect()
+        self.args.iter().flat_map(TextTemplate::places).collect()
     }
 }
 
 /// A program to be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invocation {
+pub struct ProgramCall {
     /// The program, as named by the charter.
     pub program: String,
     /// Its arguments, each passed as one, whatever it contains.
@@ -72,7 +72,7 @@ pub struct Invocation {
 
 /// The end of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ran {
+pub enum ProgramExit {
     /// It exited.
     Ended {
         /// Its exit code.
@@ -87,38 +87,38 @@ pub enum Ran {
 }
 
 /// Runs programs in confinement.
-pub trait Runner: Send + Sync {
+pub trait ProgramRunner: Send + Sync {
     /// Runs a program to its end.
-    fn run(&self, invocation: Invocation) -> Answer<'_, Ran>;
+    fn run(&self, invocation: ProgramCall) -> ToolFuture<'_, ProgramExit>;
 }
 
 /// A tool that is a program.
 pub struct ShellTool {
     facts: ToolFacts,
-    arguments: Arguments,
-    declaration: Declaration,
-    runner: Arc<dyn Runner>,
+    arguments: ArgumentSchema,
+    declaration: ProgramDeclaration,
+    runner: Arc<dyn ProgramRunner>,
 }
 
 impl ShellTool {
     /// A tool from its declaration.
     pub fn new(
         facts: ToolFacts,
-        declaration: Declaration,
-        runner: Arc<dyn Runner>,
+        declaration: ProgramDeclaration,
+        runner: Arc<dyn ProgramRunner>,
     ) -> Result<Self, ToolsError> {
         Ok(Self {
-            arguments: Arguments::new(&facts)?,
+            arguments: ArgumentSchema::new(&facts)?,
             facts,
             declaration,
             runner,
         })
     }
 
-    fn invocation(&self, effect: &EffectRequest) -> Result<Invocation, ToolsError> {
+    fn invocation(&self, effect: &EffectRequest) -> Result<ProgramCall, ToolsError> {
         let arguments = self.arguments.read(&self.facts, effect)?;
         let key = key_token(effect);
-        let filling = Filling {
+        let filling = TemplateValues {
             arguments: &arguments,
             key: &key,
         };
@@ -143,7 +143,7 @@ impl ShellTool {
             }
             args.push(arg);
         }
-        Ok(Invocation {
+        Ok(ProgramCall {
             program: self.declaration.program.clone(),
             args,
             timeout: self.declaration.timeout,
@@ -153,7 +153,7 @@ impl ShellTool {
 
 /// The list argument of a placeholder that is an argument of its own.
 fn list<'a>(
-    template: &'a Template,
+    template: &'a TextTemplate,
     arguments: &'a Map<String, Value>,
 ) -> Option<(&'a str, &'a [Value])> {
     let name = template.alone()?;
@@ -181,10 +181,10 @@ impl Tool for ShellTool {
         &self.facts
     }
 
-    fn rehearse<'a>(&'a self, effect: &'a EffectRequest) -> Answer<'a, Option<DryRun>> {
+    fn rehearse<'a>(&'a self, effect: &'a EffectRequest) -> ToolFuture<'a, Option<DryRun>> {
         Box::pin(async move {
             Some(match self.invocation(effect) {
-                Ok(Invocation { program, args, .. }) => DryRun {
+                Ok(ProgramCall { program, args, .. }) => DryRun {
                     ok: true,
                     report: json!({"program": program, "args": args}).to_string().into(),
                 },
@@ -196,32 +196,34 @@ impl Tool for ShellTool {
         })
     }
 
-    fn call<'a>(&'a self, permit: &'a Permit) -> Answer<'a, Tried> {
+    fn call<'a>(&'a self, permit: &'a EffectPermit) -> ToolFuture<'a, ToolOutcome> {
         Box::pin(async move {
             let invocation = match self.invocation(permit.effect()) {
                 Ok(invocation) => invocation,
-                Err(error) => return Tried::refused(&error),
+                Err(error) => return ToolOutcome::refused(&error),
             };
             match self.runner.run(invocation).await {
-                Ran::Ended { code, output } => {
+                ProgramExit::Ended { code, output } => {
                     let kept: String = output.chars().take(OUTPUT_KEPT_CHARS).collect();
                     let told = json!({"code": code, "bytes": output.len(), "output": kept});
                     match code {
-                        0 => Tried::confirmed(told.to_string()),
-                        _ => Tried::failed(told.to_string(), Again::Never),
+                        0 => ToolOutcome::confirmed(told.to_string()),
+                        _ => ToolOutcome::failed(told.to_string(), RetryHint::Never),
                     }
                 }
-                Ran::NotStarted { cause } => Tried::failed(cause, Again::NotSent),
-                Ran::Stopped { cause } => match self.facts.class {
-                    EffectClass::Read => Tried::failed(cause, Again::Never),
-                    EffectClass::Effect => Tried::unknown(cause, Again::Never),
+                ProgramExit::NotStarted { cause } => ToolOutcome::failed(cause, RetryHint::NotSent),
+                ProgramExit::Stopped { cause } => match self.facts.class {
+                    EffectClass::Read => ToolOutcome::failed(cause, RetryHint::Never),
+                    EffectClass::Effect => ToolOutcome::unknown(cause, RetryHint::Never),
                 },
             }
         })
     }
 
-    fn check<'a>(&'a self, _: &'a EffectRequest) -> Answer<'a, Tried> {
-        Box::pin(async { Tried::unknown("a program cannot be asked what it did", Again::Never) })
+    fn check<'a>(&'a self, _: &'a EffectRequest) -> ToolFuture<'a, ToolOutcome> {
+        Box::pin(async {
+            ToolOutcome::unknown("a program cannot be asked what it did", RetryHint::Never)
+        })
     }
 }
 

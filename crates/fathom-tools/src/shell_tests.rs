@@ -3,18 +3,18 @@ use std::sync::{Mutex, PoisonError};
 use fathom_core::text::Text;
 
 use super::*;
-use crate::declare::{Declarations, Kind};
+use crate::declare::{ToolKind, ToolsFile};
 
 /// Keeps what it is to run.
 #[derive(Default)]
-struct Kept(Mutex<Vec<Invocation>>);
+struct Kept(Mutex<Vec<ProgramCall>>);
 
-impl Runner for Kept {
-    fn run(&self, invocation: Invocation) -> Answer<'_, Ran> {
+impl ProgramRunner for Kept {
+    fn run(&self, invocation: ProgramCall) -> ToolFuture<'_, ProgramExit> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.push(invocation);
         Box::pin(async {
-            Ran::Ended {
+            ProgramExit::Ended {
                 code: 0,
                 output: String::new(),
             }
@@ -35,8 +35,8 @@ fn tool(args: &str) -> ShellTool {
         args = {args}
         "#
     );
-    let declared = Declarations::read(&text).unwrap().tools.remove(0);
-    let Kind::Shell(declaration) = declared.kind else {
+    let declared = ToolsFile::read(&text).unwrap().tools.remove(0);
+    let ToolKind::Shell(declaration) = declared.kind else {
         panic!("it is no program");
     };
     ShellTool::new(declared.facts, declaration, Arc::new(Kept::default())).unwrap()

@@ -14,12 +14,12 @@ pub(crate) const KEY: &str = "key";
 
 /// Values of the placeholders.
 #[derive(Clone, Copy)]
-pub(crate) struct Filling<'a> {
+pub(crate) struct TemplateValues<'a> {
     pub(crate) arguments: &'a Map<String, Value>,
     pub(crate) key: &'a str,
 }
 
-impl Filling<'_> {
+impl TemplateValues<'_> {
     /// The value of a placeholder; `None` if the model left it out.
     fn value(&self, name: &str) -> Option<Value> {
         match name {
@@ -43,16 +43,16 @@ impl Filling<'_> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+enum TemplatePiece {
     Literal(String),
     Place(String),
 }
 
 /// Text with placeholders.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Template(Vec<Piece>);
+pub(crate) struct TextTemplate(Vec<TemplatePiece>);
 
-impl Template {
+impl TextTemplate {
     pub(crate) fn parse(text: &str) -> Self {
         let mut pieces = Vec::new();
         let mut literal = String::new();
@@ -62,9 +62,9 @@ impl Template {
             literal.push_str(before);
             if let Some(name) = place(from) {
                 if !literal.is_empty() {
-                    pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+                    pieces.push(TemplatePiece::Literal(std::mem::take(&mut literal)));
                 }
-                pieces.push(Piece::Place(name.to_owned()));
+                pieces.push(TemplatePiece::Place(name.to_owned()));
                 rest = &from[name.len() + 2..];
             } else {
                 literal.push('{');
@@ -73,42 +73,42 @@ impl Template {
         }
         literal.push_str(rest);
         if !literal.is_empty() {
-            pieces.push(Piece::Literal(literal));
+            pieces.push(TemplatePiece::Literal(literal));
         }
         Self(pieces)
     }
 
     pub(crate) fn places(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
-            Piece::Place(name) => Some(name.as_str()),
-            Piece::Literal(_) => None,
+            TemplatePiece::Place(name) => Some(name.as_str()),
+            TemplatePiece::Literal(_) => None,
         })
     }
 
     /// The name of the placeholder, if the template is nothing else.
     pub(crate) fn alone(&self) -> Option<&str> {
         match self.0.as_slice() {
-            [Piece::Place(name)] => Some(name),
+            [TemplatePiece::Place(name)] => Some(name),
             _ => None,
         }
     }
 
     /// True if the template starts with text of the charter.
     pub(crate) fn begins_literally(&self) -> bool {
-        matches!(self.0.first(), Some(Piece::Literal(_)))
+        matches!(self.0.first(), Some(TemplatePiece::Literal(_)))
     }
 
     /// The filled text; `None` if an argument is missing.
     pub(crate) fn fill(
         &self,
-        filling: Filling<'_>,
+        filling: TemplateValues<'_>,
         written: fn(&str) -> String,
     ) -> Result<Option<String>, ToolsError> {
         let mut text = String::new();
         for piece in &self.0 {
             match piece {
-                Piece::Literal(literal) => text.push_str(literal),
-                Piece::Place(name) => match filling.text(name)? {
+                TemplatePiece::Literal(literal) => text.push_str(literal),
+                TemplatePiece::Place(name) => match filling.text(name)? {
                     Some(value) => text.push_str(&written(&value)),
                     None => return Ok(None),
                 },
@@ -145,8 +145,8 @@ pub(crate) fn encoded(text: &str) -> String {
 #[derive(Clone, Debug)]
 pub(crate) struct UrlTemplate {
     base: Url,
-    path: Template,
-    query: Vec<(String, Template)>,
+    path: TextTemplate,
+    query: Vec<(String, TextTemplate)>,
 }
 
 impl UrlTemplate {
@@ -174,19 +174,19 @@ impl UrlTemplate {
         let mut pairs = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            if Template::parse(name).places().next().is_some() {
+            if TextTemplate::parse(name).places().next().is_some() {
                 return Err(wrong("a parameter's name cannot be a placeholder"));
             }
-            pairs.push((name.to_owned(), Template::parse(value)));
+            pairs.push((name.to_owned(), TextTemplate::parse(value)));
         }
         let template = Self {
             base,
-            path: Template::parse(path),
+            path: TextTemplate::parse(path),
             query: pairs,
         };
         let places = template.places().map(|name| (name.to_owned(), "x".into()));
         let arguments: Map<_, _> = places.collect();
-        let filling = Filling {
+        let filling = TemplateValues {
             arguments: &arguments,
             key: "x",
         };
@@ -208,7 +208,7 @@ impl UrlTemplate {
     }
 
     /// The address. An argument stays within its place: no `..`, no further segment, no other host.
-    pub(crate) fn fill(&self, filling: Filling<'_>) -> Result<Url, ToolsError> {
+    pub(crate) fn fill(&self, filling: TemplateValues<'_>) -> Result<Url, ToolsError> {
         for name in self.path.places() {
             if filling.text(name)?.is_none_or(|value| value.is_empty()) {
                 return Err(ToolsError::Argument {
@@ -240,23 +240,23 @@ impl UrlTemplate {
 
 /// JSON with placeholders in its strings.
 #[derive(Clone, Debug)]
-pub(crate) enum Body {
+pub(crate) enum BodyTemplate {
     Literal(Value),
     /// A string that is a single placeholder: the argument keeps its type.
     Whole(String),
-    Text(Template),
-    List(Vec<Body>),
-    Object(Vec<(String, Body)>),
+    Text(TextTemplate),
+    List(Vec<BodyTemplate>),
+    Object(Vec<(String, BodyTemplate)>),
 }
 
-impl Body {
+impl BodyTemplate {
     pub(crate) fn parse(value: &Value) -> Self {
         match value {
             Value::String(text) => {
-                let template = Template::parse(text);
+                let template = TextTemplate::parse(text);
                 match template.0.as_slice() {
-                    [Piece::Place(name)] => Self::Whole(name.clone()),
-                    [] | [Piece::Literal(_)] => Self::Literal(value.clone()),
+                    [TemplatePiece::Place(name)] => Self::Whole(name.clone()),
+                    [] | [TemplatePiece::Literal(_)] => Self::Literal(value.clone()),
                     _ => Self::Text(template),
                 }
             }
@@ -280,7 +280,7 @@ impl Body {
     }
 
     /// The filled JSON, without what the model left out.
-    pub(crate) fn fill(&self, filling: Filling<'_>) -> Result<Option<Value>, ToolsError> {
+    pub(crate) fn fill(&self, filling: TemplateValues<'_>) -> Result<Option<Value>, ToolsError> {
         Ok(match self {
             Self::Literal(value) => Some(value.clone()),
             Self::Whole(name) => filling.value(name),

@@ -1,6 +1,6 @@
 use serde_json::{Map, Value, json};
 
-use super::{Body, Filling, Template, UrlTemplate};
+use super::{BodyTemplate, TemplateValues, TextTemplate, UrlTemplate};
 
 fn arguments(value: Value) -> Map<String, Value> {
     match value {
@@ -11,7 +11,7 @@ fn arguments(value: Value) -> Map<String, Value> {
 
 fn url(template: &str, values: Value) -> Result<String, String> {
     let arguments = arguments(values);
-    let filling = Filling {
+    let filling = TemplateValues {
         arguments: &arguments,
         key: "k1",
     };
@@ -84,11 +84,11 @@ fn a_host_is_never_an_argument() {
 
 #[test]
 fn a_body_keeps_types_and_reads_no_argument_twice() {
-    let body = Body::parse(&json!({
+    let body = BodyTemplate::parse(&json!({
         "text": "{text}", "note": "by {who}: {key}", "tags": ["{tag}", "fixed"], "gone": "{gone}", "n": 1
     }));
     let arguments = arguments(json!({"text": {"a": [1]}, "who": "{key}\"", "tag": "t"}));
-    let filling = Filling {
+    let filling = TemplateValues {
         arguments: &arguments,
         key: "k1",
     };
@@ -100,10 +100,10 @@ fn a_body_keeps_types_and_reads_no_argument_twice() {
 
 #[test]
 fn braces_that_hold_no_name_are_plain_text() {
-    let template = Template::parse("{} {1} { a } {a} {{b}}");
+    let template = TextTemplate::parse("{} {1} { a } {a} {{b}}");
     assert_eq!(template.places().collect::<Vec<_>>(), ["a", "b"]);
     let arguments = arguments(json!({"a": "x", "b": "y"}));
-    let filling = Filling {
+    let filling = TemplateValues {
         arguments: &arguments,
         key: "",
     };

@@ -4,10 +4,10 @@ use std::future::Future;
 use std::pin::Pin;
 
 use fathom_core::effect::{
-    DryRun, EffectClass, EffectOutcome, EffectRequest, Evidence, Permit, Target,
+    DryRun, EffectClass, EffectOutcome, EffectPermit, EffectRequest, EffectTarget, Evidence,
 };
 use fathom_core::id::Digest;
-use fathom_core::inverse::{Inverse, Undo};
+use fathom_core::inverse::{InverseTool, Reversibility};
 use fathom_core::text::Text;
 use fathom_core::tool::ToolSpec;
 use fathom_core::unit::Millis;
@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::error::ToolsError;
 
 /// Asynchronous answer of a tool.
-pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type ToolFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Static facts of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,9 +30,9 @@ pub struct ToolFacts {
     /// True if its effect can be undone.
     pub reversible: bool,
     /// The tool that undoes its effect.
-    pub inverse: Option<Inverse>,
+    pub inverse: Option<InverseTool>,
     /// Target of its effects. The model cannot choose it.
-    pub target: Target,
+    pub target: EffectTarget,
     /// SHA-256 over name, description and schema, as pinned.
     pub pin: Digest,
 }
@@ -49,18 +49,18 @@ impl ToolFacts {
     }
 
     /// Reversibility of its effect, for the person who decides about it.
-    pub fn undo(&self) -> Undo {
+    pub fn undo(&self) -> Reversibility {
         match &self.inverse {
-            Some(inverse) => Undo::Tool(inverse.clone()),
-            None if self.reversible => Undo::Hand,
-            None => Undo::Nobody,
+            Some(inverse) => Reversibility::Tool(inverse.clone()),
+            None if self.reversible => Reversibility::Hand,
+            None => Reversibility::Nobody,
         }
     }
 }
 
 /// Usefulness and safety of a retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Again {
+pub enum RetryHint {
     /// A retry is useless, or the outcome of the first try is unknown.
     Never,
     /// Rate limited by the platform. It did nothing.
@@ -76,11 +76,11 @@ pub enum Again {
 
 /// Result of one try.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tried {
+pub struct ToolOutcome {
     pub outcome: EffectOutcome,
     /// Evidence collected on the way.
     pub evidence: Vec<Evidence>,
-    pub again: Again,
+    pub again: RetryHint,
 }
 
 /// An action available to episodes.
@@ -89,26 +89,26 @@ pub trait Tool: Send + Sync {
     fn facts(&self) -> &ToolFacts;
 
     /// Reports the intended effect without causing it. `None` if the tool cannot.
-    fn rehearse<'a>(&'a self, effect: &'a EffectRequest) -> Answer<'a, Option<DryRun>>;
+    fn rehearse<'a>(&'a self, effect: &'a EffectRequest) -> ToolFuture<'a, Option<DryRun>>;
 
     /// Carries out a permitted effect.
-    fn call<'a>(&'a self, permit: &'a Permit) -> Answer<'a, Tried>;
+    fn call<'a>(&'a self, permit: &'a EffectPermit) -> ToolFuture<'a, ToolOutcome>;
 
     /// Checks if an effect happened, without causing one.
-    fn check<'a>(&'a self, effect: &'a EffectRequest) -> Answer<'a, Tried>;
+    fn check<'a>(&'a self, effect: &'a EffectRequest) -> ToolFuture<'a, ToolOutcome>;
 }
 
-impl Tried {
+impl ToolOutcome {
     pub(crate) fn confirmed(receipt: impl Into<Text>) -> Self {
         Self::ended(
             EffectOutcome::Confirmed {
                 receipt: receipt.into(),
             },
-            Again::Never,
+            RetryHint::Never,
         )
     }
 
-    pub(crate) fn failed(detail: impl Into<Text>, again: Again) -> Self {
+    pub(crate) fn failed(detail: impl Into<Text>, again: RetryHint) -> Self {
         Self::ended(
             EffectOutcome::Failed {
                 detail: detail.into(),
@@ -117,7 +117,7 @@ impl Tried {
         )
     }
 
-    pub(crate) fn unknown(detail: impl Into<Text>, again: Again) -> Self {
+    pub(crate) fn unknown(detail: impl Into<Text>, again: RetryHint) -> Self {
         Self::ended(
             EffectOutcome::Unknown {
                 detail: detail.into(),
@@ -129,10 +129,10 @@ impl Tried {
     /// A refusal: nothing was sent, and nothing would be another time.
     pub(crate) fn refused(error: &ToolsError) -> Self {
         let detail = format!("error[{}]: {error}", error.code());
-        Self::failed(detail, Again::Never)
+        Self::failed(detail, RetryHint::Never)
     }
 
-    const fn ended(outcome: EffectOutcome, again: Again) -> Self {
+    const fn ended(outcome: EffectOutcome, again: RetryHint) -> Self {
         Self {
             outcome,
             evidence: Vec::new(),

@@ -1,6 +1,6 @@
 //! Caps hold, and what came before them is kept.
 
-use fathom_core::programs::rlm::Report;
+use fathom_core::programs::rlm::RlmReport;
 use fathom_core::unit::{Millis, Nanodollars};
 use fathom_host::Runtime;
 
@@ -77,7 +77,7 @@ impl Bench {
         let code = "while True: pass";
         let ran = self.run(host, &self.at_once, code, cell).await;
         let report = ran.result.report.as_ref().unwrap();
-        let report: Report = serde_json::from_str(report.as_str()).unwrap();
+        let report: RlmReport = serde_json::from_str(report.as_str()).unwrap();
         let took = report.cells.first().map_or(Millis(0), |cell| cell.took);
         let cells = report.cells.len();
         self.row(

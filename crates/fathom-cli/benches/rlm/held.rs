@@ -5,9 +5,9 @@ use std::net::TcpListener;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use fathom_host::{Options, Runtime};
+use fathom_host::{Runtime, RuntimeOptions};
 use fathom_testkit::records::answered_prompts;
-use fathom_testkit::server::{Behaviour, ModelServer, Seen};
+use fathom_testkit::server::{ModelServer, ReplyBehaviour, SeenRequest};
 
 use crate::{AMPLE, Bench, CODE, UNPRICED, batch};
 
@@ -23,10 +23,10 @@ const FAILS: &str = include_str!("../peers/fails.py");
 const LISTED: &str = "SUBMIT(__import__('json').dumps(got))";
 
 /// The reply that runs the code of a question, if it is one for the root.
-fn turn(seen: &Seen) -> Option<Behaviour> {
+fn turn(seen: &SeenRequest) -> Option<ReplyBehaviour> {
     let (_, code) = seen.prompt.split_once(CODE)?;
     let code = code.lines().next()?.replace(";;", "\n");
-    Some(Behaviour::reply(format!("```repl\n{code}\n```")))
+    Some(ReplyBehaviour::reply(format!("```repl\n{code}\n```")))
 }
 
 fn in_one_line(code: &str) -> String {
@@ -37,8 +37,8 @@ fn in_one_line(code: &str) -> String {
 impl Bench {
     /// What a cell of the program itself, started with a key, gets at.
     pub(crate) async fn reach(&self) {
-        let server = ModelServer::start(|seen: &Seen| {
-            turn(seen).unwrap_or_else(|| Behaviour::reply("fine"))
+        let server = ModelServer::start(|seen: &SeenRequest| {
+            turn(seen).unwrap_or_else(|| ReplyBehaviour::reply("fine"))
         });
         let server = server.await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -68,8 +68,9 @@ impl Bench {
 
     /// What code gets when the model's server is out of order.
     pub(crate) async fn failures(&self, host: &Runtime) {
-        let server =
-            ModelServer::start(|seen: &Seen| turn(seen).unwrap_or_else(|| Behaviour::status(500)));
+        let server = ModelServer::start(|seen: &SeenRequest| {
+            turn(seen).unwrap_or_else(|| ReplyBehaviour::status(500))
+        });
         let server = server.await.unwrap();
         let ran = self
             .run_on(
@@ -96,8 +97,8 @@ impl Bench {
 
     /// Killed in the middle of a batch, and resumed.
     pub(crate) async fn crash(&self) {
-        let server = ModelServer::start(|seen: &Seen| {
-            let fine = || Behaviour::reply("fine").after(Duration::from_millis(50));
+        let server = ModelServer::start(|seen: &SeenRequest| {
+            let fine = || ReplyBehaviour::reply("fine").after(Duration::from_millis(50));
             turn(seen).unwrap_or_else(fine)
         });
         let server = server.await.unwrap();
@@ -106,7 +107,7 @@ impl Bench {
         child.kill().unwrap();
         child.wait().unwrap();
         let home = self.home.with_file_name("killed");
-        let host = Runtime::open(Options::new(home, |_| None)).unwrap();
+        let host = Runtime::open(RuntimeOptions::new(home, |_| None)).unwrap();
         let run = *host.unfinished().unwrap().first().unwrap();
         let records = host.records(run).unwrap().into_iter();
         let durable = answered_prompts(records.map(|(_, record)| record));

@@ -27,17 +27,19 @@ use std::time::{Duration, Instant};
 
 use fathom_core::amounts::{Amounts, Budget};
 use fathom_core::contract::{Contract, RecursionPolicy};
-use fathom_core::model::{ModelSpec, Models};
+use fathom_core::model::{ModelSet, ModelSpec};
 use fathom_core::outcome::EpisodeResult;
-use fathom_core::packet::Frame;
-use fathom_core::programs::rlm::{Params, Recipes};
+use fathom_core::packet::PacketFrame;
+use fathom_core::programs::rlm::{RecipeMode, RlmConfig};
 use fathom_core::programs::{direct, rlm};
-use fathom_core::recursion::Class;
+use fathom_core::recursion::SpawnClass;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
-use fathom_host::exploring::{Exploration, Plain};
-use fathom_host::{NewRun, Options, RunEnd, Runtime};
-use fathom_testkit::server::{Behaviour, ModelServer, Retention, Seen, Setup, Tally};
+use fathom_host::exploring::{PlainCallRule, RlmRequest};
+use fathom_host::{NewRun, RunEnd, Runtime, RuntimeOptions};
+use fathom_testkit::server::{
+    LogRetention, ModelServer, ReplyBehaviour, ReportedUsage, SeenRequest, ServerSetup,
+};
 
 use serving::{SERVE, Server};
 use table::Table;
@@ -74,21 +76,21 @@ fn main() {
 
 /// Serves until it is killed. The first line says where.
 async fn serve(latency: Duration) {
-    let setup = Setup {
-        retention: Retention::Forget,
-        ..Setup::default()
+    let setup = ServerSetup {
+        retention: LogRetention::Forget,
+        ..ServerSetup::default()
     };
-    let usage = Tally::Says {
+    let usage = ReportedUsage::Says {
         input: 20,
         output: 10,
     };
-    let behave = move |seen: &Seen| {
+    let behave = move |seen: &SeenRequest| {
         // The first one: code for children may hold more of them.
         let Some((_, code)) = seen.prompt.split_once(CODE) else {
-            return Behaviour::reply("fine").usage(usage).after(latency);
+            return ReplyBehaviour::reply("fine").usage(usage).after(latency);
         };
         let code = code.lines().next().unwrap_or_default().replace(";;", "\n");
-        Behaviour::reply(format!("```repl\n{code}\n```")).usage(usage)
+        ReplyBehaviour::reply(format!("```repl\n{code}\n```")).usage(usage)
     };
     let server = ModelServer::with(behave, setup).await.unwrap();
     println!("{}", server.openai_url());
@@ -153,7 +155,7 @@ struct Bench {
 impl Bench {
     async fn all(&self) {
         println!("rlm: one root, code in a sandbox, leaf calls and children, journalled\n");
-        let host = Runtime::open(Options::new(self.home.clone(), |_| None)).unwrap();
+        let host = Runtime::open(RuntimeOptions::new(self.home.clone(), |_| None)).unwrap();
         host.sandbox().warm();
         // First: memory is that of a process that has done nothing else.
         if self.wants("large") {
@@ -226,32 +228,35 @@ struct Asked<'a> {
     caps: Caps,
 }
 
-async fn explore(host: &Runtime, asked: Asked<'_>) -> (NewRun, fathom_host::exploring::Context) {
+async fn explore(
+    host: &Runtime,
+    asked: Asked<'_>,
+) -> (NewRun, fathom_host::exploring::SandboxContext) {
     let caps = asked.caps;
     let spec = ModelSpec {
         base_url: Some(asked.url.to_owned()),
         ..ModelSpec::named(asked.model)
     };
-    let models = Models::new(spec.clone(), spec);
-    let mut params = Params {
+    let models = ModelSet::new(spec.clone(), spec);
+    let mut params = RlmConfig {
         leaf_tokens_max: 16,
         output_tokens_max: 128,
         turns_max: 3,
         // The scripted model reads nothing, and a small cap has no room for more.
-        recipes: Recipes::Off,
-        ..Params::default()
+        recipes: RecipeMode::Off,
+        ..RlmConfig::default()
     };
     params.limits.time = caps.cell_time;
-    let exploration = Exploration {
+    let exploration = RlmRequest {
         goal: Text::default(),
         paths: vec![asked.file.to_owned()],
         text: None,
         params,
-        plain: Plain::Never,
-        direct: direct::Params::default(),
+        plain: PlainCallRule::Never,
+        direct: direct::DirectConfig::default(),
     };
     let explored = host
-        .explore(exploration, &models, &Frame::default())
+        .explore(exploration, &models, &PacketFrame::default())
         .await
         .unwrap();
     let new = NewRun {
@@ -263,7 +268,7 @@ async fn explore(host: &Runtime, asked: Asked<'_>) -> (NewRun, fathom_host::expl
                 max_children: 2_000,
                 max_total_episodes: 4_000,
                 allowed_child_types: vec![rlm::NAME.to_owned()],
-                allowed_classes: vec![Class::Work],
+                allowed_classes: vec![SpawnClass::Work],
                 ..RecursionPolicy::default()
             },
             ..Contract::default()
@@ -279,7 +284,7 @@ async fn explore(host: &Runtime, asked: Asked<'_>) -> (NewRun, fathom_host::expl
             time: caps.time,
         },
         models,
-        frame: Frame::default(),
+        frame: PacketFrame::default(),
     };
     (new, explored.context.unwrap())
 }

@@ -106,12 +106,12 @@ impl Bench {
         let mut sessions = Vec::new();
         for _ in 0..100 {
             let mut session = host.sandbox().session(&context, Vec::new());
-            let cell = fathom_sandbox::Cell {
+            let cell = fathom_sandbox::SessionCell {
                 code: "x = len(context)".into(),
-                ..fathom_sandbox::Cell::default()
+                ..fathom_sandbox::SessionCell::default()
             };
             session.run(cell).await.unwrap();
-            while let fathom_sandbox::Heard::Asked(_) = session.next().await {}
+            while let fathom_sandbox::CellEvent::Asked(_) = session.next().await {}
             sessions.push(session);
         }
         let held = pss_mb(servers);

@@ -4,31 +4,34 @@ use std::collections::BTreeMap;
 
 use fathom_core::text::Text;
 use fathom_host::NewRun;
-use fathom_host::agency::{Brand, Commission, prepare};
+use fathom_host::agency::{AgencyRequest, BrandFolder, prepare};
 
 use super::launch::launch;
 use crate::app::App;
 use crate::embedded;
 use crate::environment;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::inputs;
-use crate::settings::Settings;
-use crate::typed::Agency;
+use crate::settings::RunSettings;
+use crate::typed::AgencyArgs;
 
 /// The charter of a run for which none is named.
 pub(crate) const CHARTER: &str = "agency";
 
-pub(crate) async fn agency(asked: Agency, settings: Settings) -> Result<Exit, CliError> {
+pub(crate) async fn agency(
+    asked: AgencyArgs,
+    settings: RunSettings,
+) -> Result<ExitStatus, CliError> {
     let charter = settings.charter()?;
     let mut models = charter.cast(settings.model.models(environment::key)?);
     let goal = inputs::question("agency", asked.goal.as_deref())?;
     let set: BTreeMap<String, String> = asked.set.into_iter().collect();
-    let brand = Brand::read(&asked.brand, &set)?;
+    let brand = BrandFolder::read(&asked.brand, &set)?;
     let app = App::open(settings)?;
     let mut warnings: Vec<String> = charter.warnings.iter().map(ToString::to_string).collect();
     warnings.extend(embedded::settle(&app.runtime, &mut models)?);
-    let commission = Commission {
+    let commission = AgencyRequest {
         goal: &goal,
         brand: &brand,
         lane: &asked.lane,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_core::programs::direct::{Params, Review};
+use fathom_core::programs::direct::{DirectConfig, ReviewRules};
 use fathom_core::programs::{council, tools};
 use fathom_core::text::Text;
 use fathom_host::NewRun;
@@ -12,22 +12,22 @@ use crate::app::App;
 use crate::embedded;
 use crate::environment;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::inputs;
-use crate::settings::Settings;
-use crate::typed::{Ask, Council};
+use crate::settings::RunSettings;
+use crate::typed::{AskArgs, CouncilArgs};
 
 /// How often an answer that failed its review is written anew, unless the configuration says otherwise.
 const REVISIONS_MAX: u32 = 1;
 
-pub(crate) async fn ask(asked: Ask, settings: Settings) -> Result<Exit, CliError> {
+pub(crate) async fn ask(asked: AskArgs, settings: RunSettings) -> Result<ExitStatus, CliError> {
     let charter = settings.charter()?;
     if charter.router.ask == council::NAME {
         return super::council::decide("ask", as_council(asked)?, settings).await;
     }
     let mut models = charter.cast(settings.model.models(environment::key)?);
     let question = inputs::question("ask", asked.question.as_deref())?;
-    let inputs::Gathered {
+    let inputs::InputMaterial {
         material,
         mut warnings,
     } = inputs::material(&asked.context)?;
@@ -60,7 +60,7 @@ pub(crate) async fn ask(asked: Ask, settings: Settings) -> Result<Exit, CliError
 }
 
 /// The question as a council gets it. What only a single prompt can follow is refused.
-fn as_council(asked: Ask) -> Result<Council, CliError> {
+fn as_council(asked: AskArgs) -> Result<CouncilArgs, CliError> {
     let unused = [
         ("--review", asked.review.is_some()),
         ("--system", asked.system.is_some()),
@@ -72,7 +72,7 @@ fn as_council(asked: Ask) -> Result<Council, CliError> {
             hint: "remove it, or choose another charter with `--charter`".to_owned(),
         });
     }
-    Ok(Council {
+    Ok(CouncilArgs {
         question: asked.question,
         context: asked.context,
         compare: false,
@@ -81,7 +81,7 @@ fn as_council(asked: Ask) -> Result<Council, CliError> {
 }
 
 /// The program's parameters: what was typed over what the file says.
-fn params(asked: &Ask, mut params: Params) -> Result<Params, CliError> {
+fn params(asked: &AskArgs, mut params: DirectConfig) -> Result<DirectConfig, CliError> {
     if let Some(system) = &asked.system {
         params.system.clone_from(system);
     }
@@ -96,7 +96,7 @@ fn params(asked: &Ask, mut params: Params) -> Result<Params, CliError> {
         let revisions_max = params
             .review
             .map_or(REVISIONS_MAX, |review| review.revisions_max);
-        params.review = Some(Review {
+        params.review = Some(ReviewRules {
             rubric: inputs::rubric(given)?,
             revisions_max,
         });

@@ -1,7 +1,7 @@
 use super::*;
 
-fn asked(more: impl FnOnce(&mut Ask)) -> Ask {
-    let mut asked = Ask {
+fn asked(more: impl FnOnce(&mut AskArgs)) -> AskArgs {
+    let mut asked = AskArgs {
         question: None,
         context: vec![],
         review: None,
@@ -13,17 +13,17 @@ fn asked(more: impl FnOnce(&mut Ask)) -> Ask {
     asked
 }
 
-type Change = fn(&mut Ask);
+type Change = fn(&mut AskArgs);
 
 #[test]
 fn x01_what_was_typed_stands_over_what_the_file_says() {
-    let file = Params {
+    let file = DirectConfig {
         system: "file".into(),
-        review: Some(Review {
+        review: Some(ReviewRules {
             rubric: "file".into(),
             revisions_max: 5,
         }),
-        ..Params::default()
+        ..DirectConfig::default()
     };
     let nothing = params(&asked(|_| {}), file.clone()).unwrap();
     assert_eq!(nothing, file);
@@ -46,7 +46,10 @@ fn x01_what_was_typed_stands_over_what_the_file_says() {
 #[test]
 fn a_review_may_rewrite_once_by_default() {
     let typed = asked(|asked| asked.review = Some("r".into()));
-    let review = params(&typed, Params::default()).unwrap().review.unwrap();
+    let review = params(&typed, DirectConfig::default())
+        .unwrap()
+        .review
+        .unwrap();
     assert_eq!(review.revisions_max, REVISIONS_MAX);
 }
 

@@ -7,14 +7,14 @@ use fathom_host::RunEnd;
 
 use super::ended::settle;
 use crate::app::App;
-use crate::beside::Beside;
+use crate::beside::BackgroundResume;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::follow::follow;
-use crate::line::Line;
+use crate::line::StyledLine;
 use crate::output;
 use crate::result_json;
-use crate::settings::{Form, Loudness};
+use crate::settings::{OutputFormat, Verbosity};
 
 /// How often the journal is asked whether the owner has ended the run.
 const LOOK: Duration = Duration::from_millis(50);
@@ -22,10 +22,10 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How long the owner may take to end it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-pub(crate) async fn cancel(app: &App, name: &str) -> Result<Exit, CliError> {
+pub(crate) async fn cancel(app: &App, name: &str) -> Result<ExitStatus, CliError> {
     let run = app.find(name)?;
     if let Some(handle) = app.runtime.cancel(run)? {
-        let followed = follow(app, vec![handle], Beside::nothing()).await?;
+        let followed = follow(app, vec![handle], BackgroundResume::nothing()).await?;
         for followed in followed {
             // A run that waits for its model is not over; anything else that came back is told as an error.
             if !matches!(followed.end, RunEnd::Finished(_)) {
@@ -48,21 +48,24 @@ async fn ended(app: &App, run: RunId) -> Result<(), CliError> {
     Ok(())
 }
 
-fn tell(app: &App, run: RunId) -> Result<Exit, CliError> {
+fn tell(app: &App, run: RunId) -> Result<ExitStatus, CliError> {
     let story = app.runtime.story(run)?;
-    if app.settings.form == Form::Json {
+    if app.settings.form == OutputFormat::Json {
         if let Some(result) = result_json::of(run, &story, Vec::new()) {
             output::print_json(&result)?;
         }
-        return Ok(Exit::Ok);
+        return Ok(ExitStatus::Ok);
     }
     let result = story.root().and_then(|root| root.result.as_ref());
-    if app.settings.loudness != Loudness::Quiet {
+    if app.settings.loudness != Verbosity::Quiet {
         let stop = result.map_or_else(String::new, |result| result.stop_reason.to_string());
-        output::say(&[Line::from(format!("run {} ended: {stop}", app.short(run)))]);
+        output::say(&[StyledLine::from(format!(
+            "run {} ended: {stop}",
+            app.short(run)
+        ))]);
     }
     if let Some(answer) = result.and_then(result_json::answer) {
         output::print_answer(&answer)?;
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }

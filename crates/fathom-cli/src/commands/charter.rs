@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use fathom_core::marker::Marker;
-use fathom_core::programs::council::{Confidence, Seat};
+use fathom_core::programs::council::{ConfidenceSource, CouncilSeat};
 use fathom_host::HostError;
 use fathom_host::charter::{
-    self, Charter, Checked, Council, CouncilRole, Finding, Mtu, Routes, Version,
+    self, ChannelRoutes, Charter, CharterVersion, CheckReport, CouncilCharter, CouncilRole,
+    Finding, PacketMtu,
 };
 use fathom_models::count_o200k;
 use serde::Serialize;
@@ -15,20 +16,23 @@ use serde::Serialize;
 use crate::app::App;
 use crate::commands::{pins, rfc};
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::figures::{self, many};
-use crate::findings::{self, Gravity};
-use crate::line::{Line, Tone};
+use crate::findings::{self, Severity};
+use crate::line::{LineStyle, StyledLine};
 use crate::model_choice::shown;
 use crate::output;
 use crate::plain_text::{one_line, pad, safe};
-use crate::settings::{Form, Settings};
+use crate::settings::{OutputFormat, RunSettings};
 use crate::typed::CharterCommand;
 
 /// Columns of the word that begins a line.
 const LABEL_COLUMNS: usize = 14;
 
-pub(crate) fn carry_out(command: CharterCommand, settings: &Settings) -> Result<Exit, CliError> {
+pub(crate) fn carry_out(
+    command: CharterCommand,
+    settings: &RunSettings,
+) -> Result<ExitStatus, CliError> {
     let folder = std::env::current_dir().map_err(CliError::Setup)?;
     match command {
         CharterCommand::Check { which } => check(which.as_deref(), &folder, settings),
@@ -47,7 +51,7 @@ pub(crate) fn carry_out(command: CharterCommand, settings: &Settings) -> Result<
 fn named<'a>(
     which: Option<&'a str>,
     folder: &'a Path,
-    settings: &'a Settings,
+    settings: &'a RunSettings,
 ) -> (&'a str, &'a Path) {
     match which {
         Some(said) => (said, folder),
@@ -68,8 +72,8 @@ struct CheckJson<'a> {
 #[derive(Serialize)]
 struct SummaryJson<'a> {
     name: &'a str,
-    version: Version,
-    protocol: Version,
+    version: CharterVersion,
+    protocol: CharterVersion,
     /// The folder it lies in; null when it is built in.
     folder: Option<&'a Path>,
     digest: String,
@@ -99,53 +103,60 @@ impl<'a> SummaryJson<'a> {
 }
 
 /// The chiefs of the charter's council, if it has one.
-fn chiefs(charter: &Charter) -> &[Seat] {
+fn chiefs(charter: &Charter) -> &[CouncilSeat] {
     let council = charter.council.as_ref();
     council.map_or(&[], |council| &council.chiefs)
 }
 
-fn check(which: Option<&str>, folder: &Path, settings: &Settings) -> Result<Exit, CliError> {
+fn check(
+    which: Option<&str>,
+    folder: &Path,
+    settings: &RunSettings,
+) -> Result<ExitStatus, CliError> {
     let (said, folder) = named(which, folder, settings);
     let found =
         charter::check(said, folder, &settings.home, &count_o200k).map_err(HostError::from)?;
     match settings.form {
-        Form::Json => output::print_json(&CheckJson {
+        OutputFormat::Json => output::print_json(&CheckJson {
             ok: found.charter.is_some(),
             problems: &found.problems,
             warnings: &found.warnings,
             charter: found.charter.as_ref().map(SummaryJson::of),
         })?,
-        Form::Human => output::print(&check_lines(said, &found))?,
+        OutputFormat::Human => output::print(&check_lines(said, &found))?,
     }
     Ok(match found.charter {
-        Some(_) => Exit::Ok,
-        None => Exit::Usage,
+        Some(_) => ExitStatus::Ok,
+        None => ExitStatus::Usage,
     })
 }
 
-fn check_lines(said: &str, found: &Checked) -> Vec<Line> {
+fn check_lines(said: &str, found: &CheckReport) -> Vec<StyledLine> {
     let warnings = found.warnings.iter();
-    let warnings = warnings.map(|finding| findings::lines(Gravity::Warning, finding));
+    let warnings = warnings.map(|finding| findings::lines(Severity::Warning, finding));
     let problems = found.problems.iter();
-    let problems = problems.map(|finding| findings::lines(Gravity::Error, finding));
-    let mut lines: Vec<Line> = warnings
+    let problems = problems.map(|finding| findings::lines(Severity::Error, finding));
+    let mut lines: Vec<StyledLine> = warnings
         .chain(problems)
-        .flat_map(|report| report.into_iter().chain([Line::new()]))
+        .flat_map(|report| report.into_iter().chain([StyledLine::new()]))
         .collect();
     let warned = match found.warnings.len() {
         0 => String::new(),
         number => format!("   {}", many(number as u64, "warning", "warnings")),
     };
-    lines.push(verdict(said, found).with(Tone::Plain, warned));
+    lines.push(verdict(said, found).with(LineStyle::Plain, warned));
     lines
 }
 
-fn verdict(said: &str, found: &Checked) -> Line {
+fn verdict(said: &str, found: &CheckReport) -> StyledLine {
     let Some(charter) = &found.charter else {
         let problems = found.problems.len() as u64;
-        return Line::new()
-            .with(Tone::Bad, many(problems, "problem", "problems"))
-            .with(Tone::Plain, format!(" in the charter `{}`", safe(said)));
+        return StyledLine::new()
+            .with(LineStyle::Bad, many(problems, "problem", "problems"))
+            .with(
+                LineStyle::Plain,
+                format!(" in the charter `{}`", safe(said)),
+            );
     };
     let instructions = charter.instructions.len() as u64;
     let mut parts = vec![
@@ -158,11 +169,11 @@ fn verdict(said: &str, found: &Checked) -> Line {
         parts.push(many(chiefs, "chief", "chiefs"));
     }
     let name = format!("{} {}", charter.name, charter.version);
-    Line::new()
-        .with(Tone::Good, "ok")
-        .with(Tone::Plain, "  ")
-        .with(Tone::Strong, name)
-        .with(Tone::Plain, format!("   {}", parts.join(", ")))
+    StyledLine::new()
+        .with(LineStyle::Good, "ok")
+        .with(LineStyle::Plain, "  ")
+        .with(LineStyle::Strong, name)
+        .with(LineStyle::Plain, format!("   {}", parts.join(", ")))
 }
 
 /// All that a charter says, and what its texts take.
@@ -171,15 +182,15 @@ struct ShowJson<'a> {
     charter: &'a Charter,
     folder: Option<&'a Path>,
     digest: String,
-    tokens: Tokens<'a>,
+    tokens: TokenRows<'a>,
     /// Where blocks go, with what the charter does not say.
-    routes: Routes,
+    routes: ChannelRoutes,
     warnings: &'a [Finding],
 }
 
 /// Tokens of a charter's texts, in the vocabulary of GPT-4o.
 #[derive(Serialize)]
-struct Tokens<'a> {
+struct TokenRows<'a> {
     identity: u64,
     persona: u64,
     instructions: BTreeMap<&'a str, u64>,
@@ -187,7 +198,7 @@ struct Tokens<'a> {
     prompts: BTreeMap<&'a str, u64>,
 }
 
-impl<'a> Tokens<'a> {
+impl<'a> TokenRows<'a> {
     fn of(charter: &'a Charter) -> Self {
         fn each<T>(things: &BTreeMap<String, T>, text: fn(&T) -> &str) -> BTreeMap<&str, u64> {
             let counted = things.iter();
@@ -205,13 +216,17 @@ impl<'a> Tokens<'a> {
     }
 }
 
-fn show(which: Option<&str>, folder: &Path, settings: &Settings) -> Result<Exit, CliError> {
+fn show(
+    which: Option<&str>,
+    folder: &Path,
+    settings: &RunSettings,
+) -> Result<ExitStatus, CliError> {
     let (said, folder) = named(which, folder, settings);
     let charter =
         Charter::find(said, folder, &settings.home, &count_o200k).map_err(HostError::from)?;
-    let tokens = Tokens::of(&charter);
+    let tokens = TokenRows::of(&charter);
     match settings.form {
-        Form::Json => output::print_json(&ShowJson {
+        OutputFormat::Json => output::print_json(&ShowJson {
             charter: &charter,
             folder: charter.folder.as_deref(),
             digest: charter.digest(),
@@ -219,12 +234,12 @@ fn show(which: Option<&str>, folder: &Path, settings: &Settings) -> Result<Exit,
             routes: charter.routes(),
             warnings: &charter.warnings,
         })?,
-        Form::Human => output::print(&show_lines(&charter, &tokens))?,
+        OutputFormat::Human => output::print(&show_lines(&charter, &tokens))?,
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
-fn show_lines(charter: &Charter, tokens: &Tokens<'_>) -> Vec<Line> {
+fn show_lines(charter: &Charter, tokens: &TokenRows<'_>) -> Vec<StyledLine> {
     let place = match &charter.folder {
         Some(folder) => folder.display().to_string(),
         None => "built in".to_owned(),
@@ -237,15 +252,15 @@ fn show_lines(charter: &Charter, tokens: &Tokens<'_>) -> Vec<Line> {
     );
     let mut lines = vec![
         label("charter")
-            .with(Tone::Strong, charter.name.clone())
-            .with(Tone::Plain, head),
+            .with(LineStyle::Strong, charter.name.clone())
+            .with(LineStyle::Plain, head),
     ];
     if !charter.description.is_empty() {
-        lines.push(label("").with(Tone::Plain, one_line(&charter.description)));
+        lines.push(label("").with(LineStyle::Plain, one_line(&charter.description)));
     }
-    lines.push(label("digest").with(Tone::Faint, charter.digest()));
-    lines.push(label("packet").with(Tone::Plain, packet(charter)));
-    lines.push(label("ask").with(Tone::Plain, charter.router.ask.clone()));
+    lines.push(label("digest").with(LineStyle::Faint, charter.digest()));
+    lines.push(label("packet").with(LineStyle::Plain, packet(charter)));
+    lines.push(label("ask").with(LineStyle::Plain, charter.router.ask.clone()));
     lines.push(heading("roles"));
     lines.extend(branches(roles(charter)));
     let identity_max = charter.mtu.identity_tokens_max();
@@ -254,7 +269,7 @@ fn show_lines(charter: &Charter, tokens: &Tokens<'_>) -> Vec<Line> {
         ("identity", tokens.identity, identity_max),
         ("persona", tokens.persona, persona_max),
     ] {
-        lines.push(label(name).with(Tone::Plain, of_tokens(tokens, tokens_max)));
+        lines.push(label(name).with(LineStyle::Plain, of_tokens(tokens, tokens_max)));
     }
     if !charter.instructions.is_empty() {
         lines.push(heading("instructions"));
@@ -282,13 +297,13 @@ fn show_lines(charter: &Charter, tokens: &Tokens<'_>) -> Vec<Line> {
         charter
             .warnings
             .iter()
-            .map(|warning| label("warning").with(Tone::Odd, safe(&warning.to_string()))),
+            .map(|warning| label("warning").with(LineStyle::Odd, safe(&warning.to_string()))),
     );
     lines
 }
 
 /// Where the blocks of each marker go.
-fn routes(charter: &Charter) -> Vec<Row> {
+fn routes(charter: &Charter) -> Vec<BudgetRow> {
     let rows = charter.routes();
     let row = |marker: Marker| {
         let ways = rows.get(marker.as_str()).into_iter().flatten();
@@ -307,12 +322,12 @@ fn routes(charter: &Charter) -> Vec<Row> {
     Marker::ALL.map(row).to_vec()
 }
 
-fn label(name: &str) -> Line {
-    Line::new().with(Tone::Faint, pad(name, LABEL_COLUMNS))
+fn label(name: &str) -> StyledLine {
+    StyledLine::new().with(LineStyle::Faint, pad(name, LABEL_COLUMNS))
 }
 
-fn heading(name: &str) -> Line {
-    Line::new().with(Tone::Faint, name)
+fn heading(name: &str) -> StyledLine {
+    StyledLine::new().with(LineStyle::Faint, name)
 }
 
 fn of_tokens(tokens: u64, tokens_max: u64) -> String {
@@ -321,8 +336,8 @@ fn of_tokens(tokens: u64, tokens_max: u64) -> String {
 
 fn packet(charter: &Charter) -> String {
     let mtu = match charter.mtu {
-        Mtu::Window => "context window minus output cap".to_owned(),
-        Mtu::Tokens(tokens) => format!("{tokens} tokens"),
+        PacketMtu::Window => "context window minus output cap".to_owned(),
+        PacketMtu::Tokens(tokens) => format!("{tokens} tokens"),
     };
     let sections = charter.sections;
     let percent = |milli: u16| f64::from(milli) / 10.0;
@@ -335,25 +350,25 @@ fn packet(charter: &Charter) -> String {
 }
 
 /// A name and what is said about it.
-type Row = (String, String);
+type BudgetRow = (String, String);
 
 /// Rows as the branches of a tree.
-fn branches(rows: Vec<Row>) -> Vec<Line> {
+fn branches(rows: Vec<BudgetRow>) -> Vec<StyledLine> {
     let width = rows.iter().map(|(name, _)| name.len()).max();
     let width = width.unwrap_or_default();
     let last = rows.len().saturating_sub(1);
     let rows = rows.into_iter().enumerate();
     rows.map(|(at, (name, said))| {
         let branch = if at == last { "└─ " } else { "├─ " };
-        Line::new()
-            .with(Tone::Faint, branch)
-            .with(Tone::Strong, pad(&name, width))
-            .with(Tone::Plain, format!("   {}", safe(said.trim_end())))
+        StyledLine::new()
+            .with(LineStyle::Faint, branch)
+            .with(LineStyle::Strong, pad(&name, width))
+            .with(LineStyle::Plain, format!("   {}", safe(said.trim_end())))
     })
     .collect()
 }
 
-fn roles(charter: &Charter) -> Vec<Row> {
+fn roles(charter: &Charter) -> Vec<BudgetRow> {
     let said = |role: CouncilRole| match charter.model(role) {
         Some(spec) => {
             let mut said = shown(&spec.id);
@@ -378,7 +393,7 @@ fn roles(charter: &Charter) -> Vec<Row> {
         .collect()
 }
 
-fn instructions(charter: &Charter, tokens: &Tokens<'_>) -> Vec<Row> {
+fn instructions(charter: &Charter, tokens: &TokenRows<'_>) -> Vec<BudgetRow> {
     let rows = charter.instructions.iter().map(|(key, instruction)| {
         let count = tokens.instructions.get(key.as_str());
         let said = format!(
@@ -389,13 +404,13 @@ fn instructions(charter: &Charter, tokens: &Tokens<'_>) -> Vec<Row> {
         );
         (key.clone(), said)
     });
-    let mut rows: Vec<Row> = rows.collect();
+    let mut rows: Vec<BudgetRow> = rows.collect();
     // In the order of the stages, as they are met.
     rows.sort_by_key(|(key, _)| charter.instructions.get(key).map(|known| known.stage));
     rows
 }
 
-fn agents(charter: &Charter, tokens: &Tokens<'_>) -> Vec<Row> {
+fn agents(charter: &Charter, tokens: &TokenRows<'_>) -> Vec<BudgetRow> {
     let rows = charter.agents.iter().map(|(id, agent)| {
         let count = tokens.agents.get(id.as_str()).copied().unwrap_or_default();
         let role = serde_json::to_value(agent.role).unwrap_or_default();
@@ -411,7 +426,7 @@ fn agents(charter: &Charter, tokens: &Tokens<'_>) -> Vec<Row> {
     rows.collect()
 }
 
-fn prompts(charter: &Charter, tokens: &Tokens<'_>) -> Vec<Row> {
+fn prompts(charter: &Charter, tokens: &TokenRows<'_>) -> Vec<BudgetRow> {
     let rows = charter.prompts.iter().map(|(id, prompt)| {
         let count = tokens.prompts.get(id.as_str()).copied().unwrap_or_default();
         let count = figures::count(count);
@@ -422,12 +437,12 @@ fn prompts(charter: &Charter, tokens: &Tokens<'_>) -> Vec<Row> {
 }
 
 /// How votes are taken, profile by profile.
-fn rules(council: &Council) -> Vec<Row> {
+fn rules(council: &CouncilCharter) -> Vec<BudgetRow> {
     let profiles = [("remote", &council.remote), ("local", &council.local)];
     let rows = profiles.map(|(name, rules)| {
         let confidence = match rules.confidence {
-            Confidence::Stated => "stated confidence".to_owned(),
-            Confidence::Measured { samples, .. } => format!("{samples} votes per seat"),
+            ConfidenceSource::Stated => "stated confidence".to_owned(),
+            ConfidenceSource::Measured { samples, .. } => format!("{samples} votes per seat"),
         };
         let said = format!(
             "depth {}, {}, {confidence}, {} tokens of passages",
@@ -441,7 +456,7 @@ fn rules(council: &Council) -> Vec<Row> {
 }
 
 /// Seats as a tree, each with the number of its words.
-fn seats(seats: &[Seat], indent: &str) -> Vec<Line> {
+fn seats(seats: &[CouncilSeat], indent: &str) -> Vec<StyledLine> {
     let width = seats.iter().map(|seat| seat.id.len()).max();
     let width = width.unwrap_or_default();
     let last = seats.len().saturating_sub(1);
@@ -459,10 +474,10 @@ fn seats(seats: &[Seat], indent: &str) -> Vec<Line> {
                 format!("{gap}   {}", many(words, "word", "words"))
             }
         };
-        let line = Line::new()
-            .with(Tone::Faint, format!("{indent}{branch}"))
-            .with(Tone::Strong, seat.id.clone())
-            .with(Tone::Plain, words);
+        let line = StyledLine::new()
+            .with(LineStyle::Faint, format!("{indent}{branch}"))
+            .with(LineStyle::Strong, seat.id.clone())
+            .with(LineStyle::Plain, words);
         lines.push(line);
         lines.extend(self::seats(&seat.sub_chiefs, &format!("{indent}{below}")));
     }
@@ -473,26 +488,26 @@ fn new(
     name: &str,
     dir: Option<&Path>,
     folder: &Path,
-    settings: &Settings,
-) -> Result<Exit, CliError> {
+    settings: &RunSettings,
+) -> Result<ExitStatus, CliError> {
     let in_home = settings.home.join(charter::HOME_FOLDER);
     let parent = dir.map_or(in_home, |dir| folder.join(dir));
     let written = charter::write(name, &parent).map_err(HostError::from)?;
     match settings.form {
-        Form::Json => output::print_json(&written)?,
-        Form::Human => {
+        OutputFormat::Json => output::print_json(&written)?,
+        OutputFormat::Human => {
             let files = many(written.files.len() as u64, "file", "files");
             let place = written.folder.display().to_string();
             // A charter of the home is known by its name, another one by its path.
             let said = if dir.is_none() { name } else { &place };
             output::print(&[
-                Line::from(format!("wrote {} with {files}", safe(&place))),
-                Line::from(format!(
+                StyledLine::from(format!("wrote {} with {files}", safe(&place))),
+                StyledLine::from(format!(
                     "check it with `fathom charter check {}`",
                     safe(said)
                 )),
             ])?;
         }
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }

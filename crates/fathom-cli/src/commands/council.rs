@@ -3,36 +3,39 @@
 use std::path::Path;
 
 use fathom_core::contract::Contract;
-use fathom_core::programs::council::{DEPTH_MAX, Params, Reuse};
+use fathom_core::programs::council::{CouncilConfig, DEPTH_MAX, ReusePolicy};
 use fathom_core::text::Text;
 use fathom_host::NewRun;
-use fathom_host::charter::Profile;
-use fathom_host::convening::{Context, Convened, Progress};
+use fathom_host::charter::ModelProfile;
+use fathom_host::convening::{CouncilContext, EmbedProgress, PreparedCouncil};
 
 use super::launch::{launch, left_out};
 use crate::app::App;
 use crate::embedded;
 use crate::environment;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::inputs;
-use crate::passing::Passing;
-use crate::settings::Settings;
-use crate::typed::Council;
+use crate::passing::StatusLine;
+use crate::settings::RunSettings;
+use crate::typed::CouncilArgs;
 
 /// The charter of a council for which none is named.
 pub(crate) const CHARTER: &str = "council";
 
-pub(crate) async fn council(asked: Council, settings: Settings) -> Result<Exit, CliError> {
+pub(crate) async fn council(
+    asked: CouncilArgs,
+    settings: RunSettings,
+) -> Result<ExitStatus, CliError> {
     decide("council", asked, settings).await
 }
 
 /// Decides for the command that was typed.
 pub(super) async fn decide(
     command: &'static str,
-    asked: Council,
-    settings: Settings,
-) -> Result<Exit, CliError> {
+    asked: CouncilArgs,
+    settings: RunSettings,
+) -> Result<ExitStatus, CliError> {
     let charter = settings.charter()?;
     let Some(council) = &charter.council else {
         return Err(CliError::BadValue {
@@ -43,7 +46,7 @@ pub(super) async fn decide(
         });
     };
     let mut models = charter.cast(settings.model.models(environment::key)?);
-    let profile = Profile::of(&models.sub);
+    let profile = ModelProfile::of(&models.sub);
     let mut params = council.params(profile);
     if let Some(depth) = settings.depth_of(DEPTH_MAX)? {
         params.depth_max = depth;
@@ -53,11 +56,11 @@ pub(super) async fn decide(
     let app = App::open(settings)?;
     let mut warnings: Vec<String> = charter.warnings.iter().map(ToString::to_string).collect();
     warnings.extend(embedded::settle(&app.runtime, &mut models)?);
-    let mut meter = Passing::new(app.settings.loudness);
+    let mut meter = StatusLine::new(app.settings.loudness);
     let convened =
         app.runtime
             .convene(&mut params, &question, &context, &models, &mut |progress| {
-                let Progress { done, total } = progress;
+                let EmbedProgress { done, total } = progress;
                 meter.show(&format!("reading the material: {done} of {total} passages"));
             });
     meter.end();
@@ -83,7 +86,7 @@ pub(super) async fn decide(
 }
 
 /// What the council is to look at; `-` is stdin.
-fn context(asked: &Council, tokens_max: u32) -> Result<Context, CliError> {
+fn context(asked: &CouncilArgs, tokens_max: u32) -> Result<CouncilContext, CliError> {
     let (stdin, paths): (Vec<_>, Vec<_>) = asked
         .context
         .iter()
@@ -94,7 +97,7 @@ fn context(asked: &Council, tokens_max: u32) -> Result<Context, CliError> {
     } else {
         Some(("stdin".to_owned(), inputs::read_stdin()?))
     };
-    Ok(Context {
+    Ok(CouncilContext {
         paths,
         text,
         tokens_max,
@@ -102,7 +105,7 @@ fn context(asked: &Council, tokens_max: u32) -> Result<Context, CliError> {
 }
 
 /// What a user should know of the material before the council decides on it.
-fn noticed(convened: &Convened) -> Vec<String> {
+fn noticed(convened: &PreparedCouncil) -> Vec<String> {
     let mut warnings = left_out(&convened.skipped);
     if let Some(why) = &convened.words_only {
         warnings.push(format!(
@@ -113,7 +116,11 @@ fn noticed(convened: &Convened) -> Vec<String> {
 }
 
 /// What was typed, over what the charter says. Gives the question back.
-fn settle(command: &'static str, asked: &Council, params: &mut Params) -> Result<String, CliError> {
+fn settle(
+    command: &'static str,
+    asked: &CouncilArgs,
+    params: &mut CouncilConfig,
+) -> Result<String, CliError> {
     let is_stdin = |path: &Path| path.as_os_str() == "-";
     let reads_question = asked.question.as_deref().is_none_or(|typed| typed == "-");
     if reads_question && asked.context.iter().any(|path| is_stdin(path)) {
@@ -132,7 +139,7 @@ fn settle(command: &'static str, asked: &Council, params: &mut Params) -> Result
         params.compare = true;
     }
     if asked.no_reuse {
-        params.reuse = Reuse::Off;
+        params.reuse = ReusePolicy::Off;
     }
     inputs::question(command, asked.question.as_deref())
 }

@@ -1,8 +1,8 @@
 use super::*;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 
-fn asked(more: impl FnOnce(&mut Council)) -> Council {
-    let mut asked = Council {
+fn asked(more: impl FnOnce(&mut CouncilArgs)) -> CouncilArgs {
+    let mut asked = CouncilArgs {
         question: Some("may we?".to_owned()),
         context: vec![],
         compare: false,
@@ -14,16 +14,16 @@ fn asked(more: impl FnOnce(&mut Council)) -> Council {
 
 #[test]
 fn x01_what_was_typed_stands_over_what_the_charter_says() {
-    let charter = Params {
+    let charter = CouncilConfig {
         compare: true,
-        ..Params::default()
+        ..CouncilConfig::default()
     };
     let mut params = charter.clone();
     let question = settle("council", &asked(|_| {}), &mut params).unwrap();
     assert_eq!(question, "may we?");
     assert_eq!(params, charter);
 
-    let mut params = Params::default();
+    let mut params = CouncilConfig::default();
     let typed = asked(|asked| {
         asked.compare = true;
         asked.no_reuse = true;
@@ -35,9 +35,9 @@ fn x01_what_was_typed_stands_over_what_the_charter_says() {
 
 #[test]
 fn x08_flags_that_contradict_each_other_are_refused() {
-    let flat = Params {
+    let flat = CouncilConfig {
         depth_max: 0,
-        ..Params::default()
+        ..CouncilConfig::default()
     };
     let both = |question: Option<&str>| {
         asked(|asked| {
@@ -53,18 +53,18 @@ fn x08_flags_that_contradict_each_other_are_refused() {
         ),
         (
             both(Some("-")),
-            &Params::default(),
+            &CouncilConfig::default(),
             "stdin cannot be both the question and the context",
         ),
         (
             both(None),
-            &Params::default(),
+            &CouncilConfig::default(),
             "stdin cannot be both the question and the context",
         ),
     ] {
         let error = settle("council", &typed, &mut params.clone()).unwrap_err();
         assert_eq!(error.to_string(), message);
-        assert_eq!(error.exit(), Exit::Usage);
+        assert_eq!(error.exit(), ExitStatus::Usage);
     }
     settle("council", &both(Some("may we?")), &mut flat.clone()).unwrap();
 }
@@ -72,7 +72,7 @@ fn x08_flags_that_contradict_each_other_are_refused() {
 #[test]
 fn x08_an_empty_question_is_none() {
     let empty = asked(|asked| asked.question = Some(" \n".to_owned()));
-    let error = settle("council", &empty, &mut Params::default()).unwrap_err();
+    let error = settle("council", &empty, &mut CouncilConfig::default()).unwrap_err();
     assert_eq!(error.code(), "F0105");
     assert!(
         error

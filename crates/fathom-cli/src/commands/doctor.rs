@@ -2,7 +2,7 @@
 
 use fathom_core::model::ModelSpec;
 use fathom_host::HostError;
-use fathom_host::local::Embedded;
+use fathom_host::local::EmbeddedModels;
 use fathom_models::HealthState;
 use fathom_sandbox::Sandbox;
 use serde::Serialize;
@@ -11,32 +11,32 @@ use crate::app::App;
 use crate::commands::weights as local;
 use crate::environment;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::figures::{self, many};
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::model_choice::shown;
 use crate::output;
-use crate::settings::{Form, Settings};
+use crate::settings::{OutputFormat, RunSettings};
 
 /// One thing that was looked at.
 #[derive(Debug, Serialize)]
-struct Check {
+struct DoctorCheck {
     what: String,
     ok: bool,
     detail: String,
     hint: Option<String>,
     /// The exit code that a failure asks for.
     #[serde(skip)]
-    exit: Exit,
+    exit: ExitStatus,
 }
 
 #[derive(Serialize)]
 struct DoctorJson {
     ok: bool,
-    checks: Vec<Check>,
+    checks: Vec<DoctorCheck>,
 }
 
-pub(crate) async fn doctor(settings: Settings) -> Result<Exit, CliError> {
+pub(crate) async fn doctor(settings: RunSettings) -> Result<ExitStatus, CliError> {
     let form = settings.form;
     let mut checks = vec![configuration(&settings)];
     let models = settings.model.models(environment::key);
@@ -52,18 +52,21 @@ pub(crate) async fn doctor(settings: Settings) -> Result<Exit, CliError> {
                 checks.push(model("sub-model", &models.sub, &embedded).await);
             }
         }
-        Err(error) => checks.push(Check::failed("model", &error)),
+        Err(error) => checks.push(DoctorCheck::failed("model", &error)),
     }
     checks.push(sandbox(code).await);
     let failed = checks.iter().filter(|check| !check.ok);
-    let exit = failed.map(|check| check.exit).max().unwrap_or(Exit::Ok);
+    let exit = failed
+        .map(|check| check.exit)
+        .max()
+        .unwrap_or(ExitStatus::Ok);
     match form {
-        Form::Json => output::print_json(&DoctorJson {
-            ok: exit == Exit::Ok,
+        OutputFormat::Json => output::print_json(&DoctorJson {
+            ok: exit == ExitStatus::Ok,
             checks,
         })?,
-        Form::Human => {
-            let lines: Vec<Line> = checks.iter().flat_map(Check::lines).collect();
+        OutputFormat::Human => {
+            let lines: Vec<StyledLine> = checks.iter().flat_map(DoctorCheck::lines).collect();
             output::print(&lines)?;
         }
     }
@@ -71,51 +74,51 @@ pub(crate) async fn doctor(settings: Settings) -> Result<Exit, CliError> {
 }
 
 /// It was read before anything else; here it is only named.
-fn configuration(settings: &Settings) -> Check {
+fn configuration(settings: &RunSettings) -> DoctorCheck {
     let detail = match &settings.config_file {
         Some(file) => file.display().to_string(),
         None => "no fathom.toml found; using flags and environment variables only".to_owned(),
     };
-    Check::passed("configuration", detail)
+    DoctorCheck::passed("configuration", detail)
 }
 
 /// What keeps code that a model wrote where it is.
-async fn sandbox(sandbox: Sandbox) -> Check {
+async fn sandbox(sandbox: Sandbox) -> DoctorCheck {
     match sandbox.isolation().await {
-        Ok(isolation) => Check::passed("sandbox", isolation.to_string()),
-        Err(error) => Check {
+        Ok(isolation) => DoctorCheck::passed("sandbox", isolation.to_string()),
+        Err(error) => DoctorCheck {
             hint: Some(error.hint()),
-            ..Check::failed("sandbox", &CliError::from(HostError::from(error)))
+            ..DoctorCheck::failed("sandbox", &CliError::from(HostError::from(error)))
         },
     }
 }
 
 /// The weights of the embedded model; a run on a server needs none.
-fn weights(settings: &Settings) -> Check {
+fn weights(settings: &RunSettings) -> DoctorCheck {
     let store = match local::store(settings) {
         Ok(store) => store,
-        Err(error) => return Check::failed("weights", &error),
+        Err(error) => return DoctorCheck::failed("weights", &error),
     };
     let state = local::state(&store);
     match state.damaged {
-        None => Check::passed("weights", state.said),
-        Some(name) => Check {
+        None => DoctorCheck::passed("weights", state.said),
+        Some(name) => DoctorCheck {
             what: "weights".to_owned(),
             ok: false,
             detail: state.said,
             hint: Some(format!(
                 "download them again with `fathom models pull {name}`"
             )),
-            exit: Exit::Unreachable,
+            exit: ExitStatus::Unreachable,
         },
     }
 }
 
-fn home(settings: Settings) -> Vec<Check> {
+fn home(settings: RunSettings) -> Vec<DoctorCheck> {
     let folder = settings.home.display().to_string();
     let app = match App::open(settings) {
         Ok(app) => app,
-        Err(error) => return vec![Check::failed("home", &error)],
+        Err(error) => return vec![DoctorCheck::failed("home", &error)],
     };
     let journal = app.runtime.runs(1).and_then(|newest| {
         let unfinished = app.runtime.unfinished()?.len() as u64;
@@ -131,20 +134,20 @@ fn home(settings: Settings) -> Vec<Check> {
                 None => "no runs yet".to_owned(),
             };
             let waiting = many(unfinished, "unfinished run", "unfinished runs");
-            Check::passed("journal", format!("{newest}, {waiting} to resume"))
+            DoctorCheck::passed("journal", format!("{newest}, {waiting} to resume"))
         }
-        Err(error) => Check::failed("journal", &error.into()),
+        Err(error) => DoctorCheck::failed("journal", &error.into()),
     };
     vec![
-        Check::passed("home", folder),
+        DoctorCheck::passed("home", folder),
         // The home does not open with keys that others can read.
-        Check::passed("keys", "readable only by this user".to_owned()),
+        DoctorCheck::passed("keys", "readable only by this user".to_owned()),
         journal,
     ]
 }
 
 /// Whether the weights of an embedded model are there. Loading them would take too long.
-fn embedded(what: &str, spec: &ModelSpec, here: &Embedded) -> Check {
+fn embedded(what: &str, spec: &ModelSpec, here: &EmbeddedModels) -> DoctorCheck {
     let chosen = here.choose(spec.name());
     let file = chosen.and_then(|chosen| Ok((here.file(&chosen.name)?, chosen)));
     match file {
@@ -155,32 +158,32 @@ fn embedded(what: &str, spec: &ModelSpec, here: &Embedded) -> Check {
                 shown(&chosen.name),
                 instead.unwrap_or_default()
             );
-            Check::passed(what, said)
+            DoctorCheck::passed(what, said)
         }
-        Ok((file, _)) => Check {
+        Ok((file, _)) => DoctorCheck {
             what: what.to_owned(),
             ok: false,
             detail: format!("weights not found at `{}`", file.display()),
             hint: Some("download them with `fathom models pull default`".to_owned()),
-            exit: Exit::Unreachable,
+            exit: ExitStatus::Unreachable,
         },
-        Err(error) => Check::failed(what, &error.into()),
+        Err(error) => DoctorCheck::failed(what, &error.into()),
     }
 }
 
-async fn model(what: &str, spec: &ModelSpec, here: &Embedded) -> Check {
+async fn model(what: &str, spec: &ModelSpec, here: &EmbeddedModels) -> DoctorCheck {
     if spec.provider() == fathom_host::local::PROVIDER {
         return embedded(what, spec, here);
     }
     let name = shown(&spec.id);
     let health = match fathom_models::health(spec, environment::key).await {
         Ok(health) => health,
-        Err(error) => return Check::failed(what, &HostError::from(error).into()),
+        Err(error) => return DoctorCheck::failed(what, &HostError::from(error).into()),
     };
     let hint = match health.state {
         HealthState::Up => {
             let took = figures::latency(health.latency);
-            return Check::passed(what, format!("{name}: {} ({took})", health.detail));
+            return DoctorCheck::passed(what, format!("{name}: {} ({took})", health.detail));
         }
         HealthState::UnknownModel => "check the name after the slash",
         HealthState::KeyRefused => {
@@ -188,23 +191,23 @@ async fn model(what: &str, spec: &ModelSpec, here: &Embedded) -> Check {
         }
         HealthState::Down => "check that the server is running and that `--base-url` is correct",
     };
-    Check {
+    DoctorCheck {
         what: what.to_owned(),
         ok: false,
         detail: format!("{name}: {}", health.detail),
         hint: Some(hint.to_owned()),
-        exit: Exit::Unreachable,
+        exit: ExitStatus::Unreachable,
     }
 }
 
-impl Check {
+impl DoctorCheck {
     fn passed(what: &str, detail: String) -> Self {
         Self {
             what: what.to_owned(),
             ok: true,
             detail,
             hint: None,
-            exit: Exit::Ok,
+            exit: ExitStatus::Ok,
         }
     }
 
@@ -220,21 +223,21 @@ impl Check {
         }
     }
 
-    fn lines(&self) -> Vec<Line> {
+    fn lines(&self) -> Vec<StyledLine> {
         let head = if self.ok {
-            Line::new().with(Tone::Good, "✓ ok    ")
+            StyledLine::new().with(LineStyle::Good, "✓ ok    ")
         } else {
-            Line::new().with(Tone::Bad, "✗ failed")
+            StyledLine::new().with(LineStyle::Bad, "✗ failed")
         };
         let mut lines = vec![
-            head.with(Tone::Plain, format!("  {:<13}  ", self.what))
-                .with(Tone::Plain, self.detail.clone()),
+            head.with(LineStyle::Plain, format!("  {:<13}  ", self.what))
+                .with(LineStyle::Plain, self.detail.clone()),
         ];
         if let Some(hint) = &self.hint {
             lines.push(
-                Line::new()
-                    .with(Tone::Busy, "          hint")
-                    .with(Tone::Plain, format!(": {hint}")),
+                StyledLine::new()
+                    .with(LineStyle::Busy, "          hint")
+                    .with(LineStyle::Plain, format!(": {hint}")),
             );
         }
         lines

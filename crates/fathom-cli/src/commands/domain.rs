@@ -2,17 +2,17 @@
 
 use fathom_core::domain::OWNERS;
 use fathom_core::id::RunId;
-use fathom_core::records::{Author, Kind, Record};
+use fathom_core::records::{DomainRecord, RecordAuthor, RecordKind};
 use serde::Serialize;
 
 use crate::app::App;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::figures;
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::output;
 use crate::plain_text::safe;
-use crate::settings::Form;
+use crate::settings::OutputFormat;
 use crate::tree::COLUMNS_MIN;
 
 /// Most records of a kind that are shown.
@@ -21,7 +21,7 @@ const RECORDS_MAX: usize = 1_000;
 #[derive(Serialize)]
 struct DomainJson {
     domain: String,
-    records: Vec<Record>,
+    records: Vec<DomainRecord>,
 }
 
 /// Shows the newest versions of a domain's records, or all versions of one of them; those of one run, if it is named.
@@ -30,8 +30,8 @@ pub(crate) fn domain(
     name: &str,
     run: Option<RunId>,
     id: Option<&str>,
-) -> Result<Exit, CliError> {
-    let kinds: Vec<Kind> = Kind::of(name).collect();
+) -> Result<ExitStatus, CliError> {
+    let kinds: Vec<RecordKind> = RecordKind::of(name).collect();
     if kinds.is_empty() {
         let known: Vec<&str> = OWNERS.iter().map(|owners| owners.domain).collect();
         return Err(CliError::BadValue {
@@ -52,37 +52,37 @@ pub(crate) fn domain(
     records.retain(|record| run.is_none_or(|run| is_of(&record.by, run)));
     records.sort_by_key(|record| record.seq);
     match app.settings.form {
-        Form::Json => output::print_json(&DomainJson {
+        OutputFormat::Json => output::print_json(&DomainJson {
             domain: name.to_owned(),
             records,
         })?,
-        Form::Human => {
+        OutputFormat::Human => {
             let width = output::stdout_columns().max(COLUMNS_MIN);
-            let mut lines: Vec<Line> = records
+            let mut lines: Vec<StyledLine> = records
                 .iter()
                 .flat_map(|record| lines(app, record, width))
                 .collect();
             if lines.is_empty() {
-                lines.push(Line::from("no records"));
+                lines.push(StyledLine::from("no records"));
             }
             output::print(&lines)?;
         }
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
-fn is_of(author: &Author, wanted: RunId) -> bool {
-    matches!(author, Author::Episode { run, .. } if *run == wanted)
+fn is_of(author: &RecordAuthor, wanted: RunId) -> bool {
+    matches!(author, RecordAuthor::Episode { run, .. } if *run == wanted)
 }
 
-fn lines(app: &App, record: &Record, width: usize) -> [Line; 2] {
+fn lines(app: &App, record: &DomainRecord, width: usize) -> [StyledLine; 2] {
     let by = match &record.by {
-        Author::Episode { run, episode, role } => {
+        RecordAuthor::Episode { run, episode, role } => {
             let run: String = run.to_string().chars().take(13).collect();
             format!("{role} in {run} {episode}")
         }
-        Author::Person { name } => name.clone(),
-        Author::Ingestion { name } => format!("from {name}"),
+        RecordAuthor::Person { name } => name.clone(),
+        RecordAuthor::Ingestion { name } => format!("from {name}"),
     };
     let mut about = format!(
         "  version {}  {} ago  {}",
@@ -94,13 +94,13 @@ fn lines(app: &App, record: &Record, width: usize) -> [Line; 2] {
         about.push_str("  based on ");
         about.push_str(&safe(&record.evidence.join(", ")));
     }
-    let head = Line::new()
+    let head = StyledLine::new()
         .with(
-            Tone::Strong,
+            LineStyle::Strong,
             format!("{} {}", record.kind, safe(&record.id)),
         )
-        .with(Tone::Faint, about);
+        .with(LineStyle::Faint, about);
     let said = safe(&record.body.to_string());
-    let body = Line::new().with(Tone::Plain, format!("  {said}"));
+    let body = StyledLine::new().with(LineStyle::Plain, format!("  {said}"));
     [head.clipped(width), body.clipped(width)]
 }

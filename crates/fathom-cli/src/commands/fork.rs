@@ -1,20 +1,20 @@
 //! `fathom fork`: a new run that goes on from a record of another.
 
-use fathom_host::story::Place;
+use fathom_host::story::RecordRef;
 
 use super::ended::conclude;
 use crate::app::App;
-use crate::beside::Beside;
+use crate::beside::BackgroundResume;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::follow::follow;
 
-pub(crate) async fn fork(app: &App, name: &str, at: &Place) -> Result<Exit, CliError> {
+pub(crate) async fn fork(app: &App, name: &str, at: &RecordRef) -> Result<ExitStatus, CliError> {
     let run = app.find(name)?;
     let handle = app.runtime.fork(run, at)?;
-    let followed = follow(app, vec![handle], Beside::begin(app)).await?;
+    let followed = follow(app, vec![handle], BackgroundResume::begin(app)).await?;
     match followed.into_iter().next() {
         Some(followed) => conclude(app, followed, Vec::new()),
-        None => Ok(Exit::Bug),
+        None => Ok(ExitStatus::Bug),
     }
 }

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use fathom_core::unit::Millis;
 use fathom_host::HostError;
 use fathom_host::charter::Charter;
-use fathom_host::identity::{Change, IdentityError, IdentityView, Path as Way, Signing, Standing};
+use fathom_host::identity::{
+    IdentityChange, IdentityChangePath as Way, IdentityError, IdentityStanding, IdentityView,
+    SigningKeys,
+};
 use fathom_models::count_o200k;
 use fathom_store::{ApproverKey, PublicKey};
 use serde::Serialize;
@@ -13,14 +16,14 @@ use serde::Serialize;
 use super::rfc;
 use crate::app::App;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::figures;
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::output;
 use crate::plain_text::{pad, safe};
-use crate::settings::Form;
-use crate::typed::{About, IdentityCommand};
-use crate::whole_file::{self, There};
+use crate::settings::OutputFormat;
+use crate::typed::{IdentityCommand, ProposalArgs};
+use crate::whole_file::{self, Existing};
 
 /// Columns of the word that begins a line.
 const LABEL_COLUMNS: usize = 14;
@@ -32,7 +35,7 @@ struct KeyJson {
     file: PathBuf,
 }
 
-pub(crate) fn carry_out(command: IdentityCommand, app: &App) -> Result<Exit, CliError> {
+pub(crate) fn carry_out(command: IdentityCommand, app: &App) -> Result<ExitStatus, CliError> {
     match command {
         IdentityCommand::Show { which } => show(app, which.as_deref()),
         IdentityCommand::Sign {
@@ -54,8 +57,8 @@ pub(super) fn read_key(file: &Path) -> Result<ApproverKey, CliError> {
     Ok(ApproverKey::read(file).map_err(HostError::from)?)
 }
 
-pub(super) fn label(name: &str) -> Line {
-    Line::new().with(Tone::Faint, pad(name, LABEL_COLUMNS))
+pub(super) fn label(name: &str) -> StyledLine {
+    StyledLine::new().with(LineStyle::Faint, pad(name, LABEL_COLUMNS))
 }
 
 /// The folder that a user means; a built-in charter has none.
@@ -82,7 +85,7 @@ pub(super) fn folder_of(app: &App, said: &str) -> Result<PathBuf, CliError> {
     Ok(charter.folder.ok_or(HostError::from(built_in))?)
 }
 
-fn show(app: &App, which: Option<&str>) -> Result<Exit, CliError> {
+fn show(app: &App, which: Option<&str>) -> Result<ExitStatus, CliError> {
     let charter = match which {
         None => app.settings.charter()?,
         Some(said) => {
@@ -92,28 +95,28 @@ fn show(app: &App, which: Option<&str>) -> Result<Exit, CliError> {
     };
     let view = app.runtime.identity_view(&charter)?;
     match app.settings.form {
-        Form::Json => output::print_json(&view)?,
-        Form::Human => output::print(&lines(&view))?,
+        OutputFormat::Json => output::print_json(&view)?,
+        OutputFormat::Human => output::print(&lines(&view))?,
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
-fn lines(view: &IdentityView) -> Vec<Line> {
+fn lines(view: &IdentityView) -> Vec<StyledLine> {
     let mut lines = vec![
-        label("charter").with(Tone::Strong, view.charter.clone()),
-        label("fingerprint").with(Tone::Plain, view.identity.to_string()),
+        label("charter").with(LineStyle::Strong, view.charter.clone()),
+        label("fingerprint").with(LineStyle::Plain, view.identity.to_string()),
         standing(&view.standing),
     ];
     if view.text.is_empty() {
-        lines.push(label("identity").with(Tone::Faint, "(empty)"));
+        lines.push(label("identity").with(LineStyle::Faint, "(empty)"));
     }
     for (at, line) in view.text.lines().enumerate() {
         let name = if at == 0 { "identity" } else { "" };
-        lines.push(label(name).with(Tone::Plain, safe(line)));
+        lines.push(label(name).with(LineStyle::Plain, safe(line)));
     }
     for (at, change) in view.changes.iter().enumerate() {
         let name = if at == 0 { "changes" } else { "" };
-        lines.push(label(name).with(Tone::Plain, told(change)));
+        lines.push(label(name).with(LineStyle::Plain, told(change)));
     }
     let steady = &view.stability;
     let score = steady.score_milli.map_or("none".to_owned(), |milli| {
@@ -121,28 +124,32 @@ fn lines(view: &IdentityView) -> Vec<Line> {
     });
     let Millis(watched) = steady.watched;
     let hours = format!("{} h {} min", watched / 3_600_000, watched / 60_000 % 60);
-    lines
-        .push(label("stability").with(Tone::Plain, format!("score {score}, observed for {hours}")));
+    lines.push(label("stability").with(
+        LineStyle::Plain,
+        format!("score {score}, observed for {hours}"),
+    ));
     lines.push(match &steady.broken {
         None => label("governance").with(
-            Tone::Good,
+            LineStyle::Good,
             "session available: the stack has been stable for 24 h",
         ),
-        Some(why) => label("governance").with(Tone::Odd, format!("session not available: {why}")),
+        Some(why) => {
+            label("governance").with(LineStyle::Odd, format!("session not available: {why}"))
+        }
     });
     lines
 }
 
-fn standing(standing: &Standing) -> Line {
+fn standing(standing: &IdentityStanding) -> StyledLine {
     let line = label("signature");
     match standing {
-        Standing::Unsigned => line.with(Tone::Odd, "unsigned"),
-        Standing::Verified { key } => line.with(Tone::Good, "verified").with(
-            Tone::Plain,
+        IdentityStanding::Unsigned => line.with(LineStyle::Odd, "unsigned"),
+        IdentityStanding::Verified { key } => line.with(LineStyle::Good, "verified").with(
+            LineStyle::Plain,
             format!(": signed by the creator, key:{}", key.fingerprint()),
         ),
-        Standing::UnknownSigner { key } => line.with(Tone::Odd, "not verified").with(
-            Tone::Plain,
+        IdentityStanding::UnknownSigner { key } => line.with(LineStyle::Odd, "not verified").with(
+            LineStyle::Plain,
             format!(
                 ": signed by key:{}, but this home has no creator key",
                 key.fingerprint()
@@ -151,7 +158,7 @@ fn standing(standing: &Standing) -> Line {
     }
 }
 
-fn told(change: &Change) -> String {
+fn told(change: &IdentityChange) -> String {
     let digest: String = change.identity.to_string().chars().take(12).collect();
     let way = match change.path {
         None => "first seen here, signed elsewhere",
@@ -177,26 +184,31 @@ fn sign(
     creator: &ApproverKey,
     prime: Option<&ApproverKey>,
     reason: &str,
-) -> Result<Exit, CliError> {
+) -> Result<ExitStatus, CliError> {
     let folder = folder_of(app, which)?;
-    let signing = Signing {
+    let signing = SigningKeys {
         creator,
         emergency: prime.map(|prime| (prime, reason)),
     };
     let signed = app.runtime.sign_identity(&folder, signing)?;
     match app.settings.form {
-        Form::Json => output::print_json(&signed)?,
-        Form::Human => output::print(&[Line::from(format!(
+        OutputFormat::Json => output::print_json(&signed)?,
+        OutputFormat::Human => output::print(&[StyledLine::from(format!(
             "signed the identity of {} as key:{}: {}",
             signed.charter,
             creator.public().fingerprint(),
             signed.identity
         ))])?,
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
-fn propose(app: &App, dir: &Path, key: &Path, about: &About) -> Result<Exit, CliError> {
+fn propose(
+    app: &App,
+    dir: &Path,
+    key: &Path,
+    about: &ProposalArgs,
+) -> Result<ExitStatus, CliError> {
     let (dir, onto) = rfc::places(app, dir, about)?;
     let key = read_key(key)?;
     let made = app
@@ -205,12 +217,12 @@ fn propose(app: &App, dir: &Path, key: &Path, about: &About) -> Result<Exit, Cli
     rfc::told(app, &made)
 }
 
-fn keygen(app: &App, file: &Path) -> Result<Exit, CliError> {
+fn keygen(app: &App, file: &Path) -> Result<ExitStatus, CliError> {
     let unwritable = |source| CliError::Unwritable {
         file: file.to_owned(),
         source,
     };
-    if whole_file::look(file).map_err(unwritable)? != There::Nothing {
+    if whole_file::look(file).map_err(unwritable)? != Existing::Nothing {
         return Err(CliError::NotReplaced {
             file: file.to_owned(),
             why: "key files are never overwritten",
@@ -219,15 +231,15 @@ fn keygen(app: &App, file: &Path) -> Result<Exit, CliError> {
     let public = ApproverKey::create(file).map_err(HostError::from)?.public();
     let fingerprint = public.fingerprint();
     match app.settings.form {
-        Form::Json => output::print_json(&KeyJson {
+        OutputFormat::Json => output::print_json(&KeyJson {
             public,
             fingerprint,
             file: file.to_owned(),
         })?,
-        Form::Human => output::print(&[
-            Line::from(public.to_string()),
-            Line::new().with(Tone::Faint, format!("key:{fingerprint}")),
+        OutputFormat::Human => output::print(&[
+            StyledLine::from(public.to_string()),
+            StyledLine::new().with(LineStyle::Faint, format!("key:{fingerprint}")),
         ])?,
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }

@@ -4,26 +4,26 @@ use std::time::Duration;
 
 use fathom_core::unit::Millis;
 use fathom_host::HostError;
-use fathom_host::heart::Heart;
-use fathom_host::initiative::{self, Turn};
-use fathom_store::channels::Seed;
+use fathom_host::heart::StackMonitor;
+use fathom_host::initiative::{self, IdleTurn};
+use fathom_store::channels::ThoughtSeed;
 use serde::Serialize;
 use tokio::time::MissedTickBehavior;
 
 use super::ended;
 use super::launch::stay;
 use super::seeds::SeedJson;
-use super::think::Mind;
+use super::think::ThinkSetup;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::figures::many;
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::output;
 use crate::plain_text::one_line;
-use crate::result_json::{self, Keys, ResultJson};
-use crate::settings::{Form, Loudness};
-use crate::signals::{Heard, Signals};
-use crate::typed::Think;
+use crate::result_json::{self, ResultJson, ResultShape};
+use crate::settings::{OutputFormat, Verbosity};
+use crate::signals::{Interrupt, InterruptSignals};
+use crate::typed::ThinkArgs;
 
 #[derive(Serialize)]
 struct IdleJson {
@@ -40,38 +40,38 @@ struct CycleJson {
 }
 
 /// How a cycle went.
-enum Cycle {
+enum IdleCycle {
     /// There was nothing to do now.
     Quiet,
-    Thought(Box<CycleJson>, Exit),
+    Thought(Box<CycleJson>, ExitStatus),
 }
 
-pub(super) async fn idle(asked: &Think, mind: &Mind) -> Result<Exit, CliError> {
+pub(super) async fn idle(asked: &ThinkArgs, mind: &ThinkSetup) -> Result<ExitStatus, CliError> {
     let most = match (asked.cycles, asked.every) {
         (Some(cycles), _) => cycles,
         (None, Some(_)) => u32::MAX,
         (None, None) => 1,
     };
-    let mut heart = Heart::new(&mind.app.runtime, &mind.models)?;
+    let mut heart = StackMonitor::new(&mind.app.runtime, &mind.models)?;
     if asked.every.is_some() {
         heart.start();
     }
     let mut cycles = Vec::new();
-    let mut exit = Exit::Ok;
-    let mut pauses = asked.every.map(Pauses::new).transpose()?;
+    let mut exit = ExitStatus::Ok;
+    let mut pauses = asked.every.map(IdlePauses::new).transpose()?;
     let mut done = 0;
     while done < most {
         match cycle(mind, &heart).await {
-            Ok(Cycle::Thought(thought, ended)) => {
+            Ok(IdleCycle::Thought(thought, ended)) => {
                 done += 1;
                 exit = ended;
                 if pauses.is_none() || most < u32::MAX {
                     cycles.push(*thought);
                 }
             }
-            Ok(Cycle::Quiet) if pauses.is_none() => break,
-            Ok(Cycle::Quiet) => {}
-            Err(error) if error.exit() == Exit::Interrupted => return Err(error),
+            Ok(IdleCycle::Quiet) if pauses.is_none() => break,
+            Ok(IdleCycle::Quiet) => {}
+            Err(error) if error.exit() == ExitStatus::Interrupted => return Err(error),
             // What is out of reach now may be back after the pause.
             Err(error) if pauses.is_some() => {
                 done += 1;
@@ -91,7 +91,7 @@ pub(super) async fn idle(asked: &Think, mind: &Mind) -> Result<Exit, CliError> {
         }
     }
     heart.beat().await?;
-    if mind.app.settings.form == Form::Json {
+    if mind.app.settings.form == OutputFormat::Json {
         let waiting = waiting(mind)?;
         output::print_json(&IdleJson { cycles, waiting })?;
     }
@@ -99,19 +99,19 @@ pub(super) async fn idle(asked: &Think, mind: &Mind) -> Result<Exit, CliError> {
 }
 
 /// The time between two looks.
-struct Pauses {
+struct IdlePauses {
     interval: tokio::time::Interval,
-    signals: Signals,
+    signals: InterruptSignals,
 }
 
-impl Pauses {
+impl IdlePauses {
     fn new(Millis(millis): Millis) -> Result<Self, CliError> {
         let mut interval = tokio::time::interval(Duration::from_millis(millis));
         interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
         interval.reset();
         Ok(Self {
             interval,
-            signals: Signals::listen()?,
+            signals: InterruptSignals::listen()?,
         })
     }
 
@@ -119,25 +119,25 @@ impl Pauses {
     async fn next(&mut self) -> bool {
         tokio::select! {
             _ = self.interval.tick() => true,
-            Heard::LetGo | Heard::Leave = self.signals.next() => false,
+            Interrupt::LetGo | Interrupt::Leave = self.signals.next() => false,
         }
     }
 }
 
-async fn cycle(mind: &Mind, heart: &Heart) -> Result<Cycle, CliError> {
+async fn cycle(mind: &ThinkSetup, heart: &StackMonitor) -> Result<IdleCycle, CliError> {
     let app = &mind.app;
     let seed = match app.runtime.idle_turn()? {
-        Turn::Seed(seed) => *seed,
-        Turn::Busy(run) => {
+        IdleTurn::Seed(seed) => *seed,
+        IdleTurn::Busy(run) => {
             say(
                 mind,
                 format!("not idle: run {} is in progress", app.short(run)),
             );
-            return Ok(Cycle::Quiet);
+            return Ok(IdleCycle::Quiet);
         }
-        Turn::Nothing => {
+        IdleTurn::Nothing => {
             say(mind, "no open thought seeds".to_owned());
-            return Ok(Cycle::Quiet);
+            return Ok(IdleCycle::Quiet);
         }
     };
     let idea = one_line(seed.text.as_deref().unwrap_or_default());
@@ -158,24 +158,27 @@ async fn cycle(mind: &Mind, heart: &Heart) -> Result<Cycle, CliError> {
     heart.take_in(&followed.end);
     let state = app.runtime.settle_seed(&seed.id, &followed.end)?;
     let (followed, exit) = ended::settle(followed)?;
-    if app.settings.form == Form::Human {
+    if app.settings.form == OutputFormat::Human {
         ended::print_answer(app, &followed)?;
         let waiting = many(waiting(mind)?, "open idea", "open ideas");
         say(mind, format!("idea marked {state}; {waiting}"));
     }
     let result = result_json::of(followed.run, &followed.story, warnings);
-    let result = result.map(|result| result.with(Keys::OfProgram));
-    let seed = SeedJson::from(Seed { state, ..seed });
-    Ok(Cycle::Thought(Box::new(CycleJson { seed, result }), exit))
+    let result = result.map(|result| result.with(ResultShape::OfProgram));
+    let seed = SeedJson::from(ThoughtSeed { state, ..seed });
+    Ok(IdleCycle::Thought(
+        Box::new(CycleJson { seed, result }),
+        exit,
+    ))
 }
 
-fn waiting(mind: &Mind) -> Result<u64, CliError> {
+fn waiting(mind: &ThinkSetup) -> Result<u64, CliError> {
     let waiting = mind.app.runtime.seeds()?.waiting();
     Ok(waiting.map_err(HostError::from)?)
 }
 
-fn say(mind: &Mind, words: String) {
-    if mind.app.settings.loudness != Loudness::Quiet {
-        output::say(&[Line::new().with(Tone::Faint, words)]);
+fn say(mind: &ThinkSetup, words: String) {
+    if mind.app.settings.loudness != Verbosity::Quiet {
+        output::say(&[StyledLine::new().with(LineStyle::Faint, words)]);
     }
 }

@@ -1,18 +1,18 @@
 //! `fathom kill`: stop effects at once, and lift that again.
 
 use fathom_host::people::OsUser;
-use fathom_store::{KillOrder, Lifted};
+use fathom_store::{KillOrder, LiftOutcome};
 use serde::Serialize;
 
 use crate::app::App;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::figures;
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::output;
 use crate::plain_text::visible;
-use crate::settings::Form;
-use crate::typed::Kill;
+use crate::settings::OutputFormat;
+use crate::typed::KillArgs;
 
 #[derive(Serialize)]
 struct KillJson {
@@ -47,8 +47,8 @@ impl From<KillOrder> for OrderJson {
     }
 }
 
-pub(crate) fn kill(app: &App, typed: Kill) -> Result<Exit, CliError> {
-    let Kill {
+pub(crate) fn kill(app: &App, typed: KillArgs) -> Result<ExitStatus, CliError> {
+    let KillArgs {
         scope,
         why,
         lift,
@@ -64,17 +64,17 @@ pub(crate) fn kill(app: &App, typed: Kill) -> Result<Exit, CliError> {
             Some(format!("kill switch `{}` activated", visible(&name)))
         }
         (false, true) => Some(match app.runtime.lift(scope, &user, &why)? {
-            Lifted::Now => format!("kill switch `{}` lifted", visible(&name)),
-            Lifted::WasNotThrown => format!("kill switch `{}` was not active", visible(&name)),
+            LiftOutcome::Now => format!("kill switch `{}` lifted", visible(&name)),
+            LiftOutcome::WasNotThrown => format!("kill switch `{}` was not active", visible(&name)),
         }),
     };
     tell(app, said)?;
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
 fn tell(app: &App, said: Option<String>) -> Result<(), CliError> {
     let kills = app.runtime.kills()?;
-    if app.settings.form == Form::Json {
+    if app.settings.form == OutputFormat::Json {
         let record = app.runtime.kill_record()?.into_iter();
         return output::print_json(&KillJson {
             killed: !kills.is_empty(),
@@ -87,15 +87,15 @@ fn tell(app: &App, said: Option<String>) -> Result<(), CliError> {
                 .collect(),
         });
     }
-    let mut lines: Vec<Line> = said.map(Line::from).into_iter().collect();
+    let mut lines: Vec<StyledLine> = said.map(StyledLine::from).into_iter().collect();
     lines.extend(state(&kills));
     output::print(&lines)
 }
 
 /// How the kill switch stands.
-fn state(kills: &[KillOrder]) -> Vec<Line> {
+fn state(kills: &[KillOrder]) -> Vec<StyledLine> {
     if kills.is_empty() {
-        return vec![Line::from("no kill switch is active")];
+        return vec![StyledLine::from("no kill switch is active")];
     }
     let lines = kills.iter().map(|order| {
         let at = figures::moment(order.at);
@@ -104,13 +104,13 @@ fn state(kills: &[KillOrder]) -> Vec<Line> {
         } else {
             format!(": {}", visible(&order.why))
         };
-        Line::new()
+        StyledLine::new()
             .with(
-                Tone::Bad,
+                LineStyle::Bad,
                 format!("active {}", visible(&order.scope.to_string())),
             )
             .with(
-                Tone::Plain,
+                LineStyle::Plain,
                 format!("  by {} at {at}{why}", visible(&order.by)),
             )
     });

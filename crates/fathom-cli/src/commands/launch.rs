@@ -1,28 +1,28 @@
 //! Starts a run and stays with it until it ends.
 
-use fathom_core::model::{ModelSpec, Models};
-use fathom_host::convening::Skipped;
-use fathom_host::exploring::Context;
+use fathom_core::model::{ModelSet, ModelSpec};
+use fathom_host::convening::SkippedFile;
+use fathom_host::exploring::SandboxContext;
 use fathom_host::{NewRun, RunHandle};
 
 use super::ended::{conclude, conclude_as};
 use crate::app::App;
-use crate::beside::Beside;
+use crate::beside::BackgroundResume;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::figures::many;
-use crate::follow::{Followed, follow};
-use crate::line::{Line, Tone};
+use crate::follow::{FinishedRun, follow};
+use crate::line::{LineStyle, StyledLine};
 use crate::output;
-use crate::result_json::Keys;
-use crate::settings::Loudness;
+use crate::result_json::ResultShape;
+use crate::settings::Verbosity;
 
 /// Starts a run, shows how it gets on, and prints what came of it.
 pub(super) async fn launch(
     app: &App,
     new: NewRun,
     mut warnings: Vec<String>,
-) -> Result<Exit, CliError> {
+) -> Result<ExitStatus, CliError> {
     let models = new.models.clone();
     let handle = app.runtime.start(new)?;
     let own = stay(app, handle, &models, &mut warnings).await?;
@@ -33,29 +33,29 @@ pub(super) async fn launch(
 pub(super) async fn launch_rlm(
     app: &App,
     new: NewRun,
-    context: Option<Context>,
+    context: Option<SandboxContext>,
     mut warnings: Vec<String>,
-) -> Result<Exit, CliError> {
+) -> Result<ExitStatus, CliError> {
     let models = new.models.clone();
     let handle = match context {
         Some(context) => app.runtime.start_in(new, context)?,
         None => app.runtime.start(new)?,
     };
     let own = stay(app, handle, &models, &mut warnings).await?;
-    conclude_as(app, own, warnings, Keys::Rlm)
+    conclude_as(app, own, warnings, ResultShape::Rlm)
 }
 
 /// Stays with a run until it ends.
 pub(super) async fn stay(
     app: &App,
     handle: RunHandle,
-    models: &Models,
+    models: &ModelSet,
     warnings: &mut Vec<String>,
-) -> Result<Followed, CliError> {
+) -> Result<FinishedRun, CliError> {
     // The first request is on its way; what follows need not be quick.
-    let beside = Beside::begin(app);
+    let beside = BackgroundResume::begin(app);
     warnings.extend(unpriced(models));
-    if app.settings.loudness != Loudness::Quiet {
+    if app.settings.loudness != Verbosity::Quiet {
         warn(warnings);
     }
     let followed = follow(app, vec![handle], beside).await?;
@@ -68,7 +68,7 @@ pub(super) async fn stay(
 const SKIPPED_SHOWN_MAX: usize = 5;
 
 /// What a user should know of material that was not used, or not as it seems.
-pub(crate) fn left_out(skipped: &[Skipped]) -> Vec<String> {
+pub(crate) fn left_out(skipped: &[SkippedFile]) -> Vec<String> {
     let shown = skipped.iter().take(SKIPPED_SHOWN_MAX);
     let mut warnings: Vec<String> = shown.map(ToString::to_string).collect();
     let more = skipped.len().saturating_sub(SKIPPED_SHOWN_MAX);
@@ -82,7 +82,7 @@ pub(crate) fn left_out(skipped: &[Skipped]) -> Vec<String> {
 }
 
 /// A warning for each model whose price nobody knows: it counts as free, so a limit on cost cannot hold.
-fn unpriced(models: &Models) -> Vec<String> {
+fn unpriced(models: &ModelSet) -> Vec<String> {
     let mut specs = vec![&models.main];
     if models.sub != models.main {
         specs.push(&models.sub);
@@ -104,12 +104,12 @@ fn unpriced(models: &Models) -> Vec<String> {
 
 /// Tells what a user should know.
 pub(super) fn warn(warnings: &[String]) {
-    let lines: Vec<Line> = warnings
+    let lines: Vec<StyledLine> = warnings
         .iter()
         .map(|warning| {
-            Line::new()
-                .with(Tone::Odd, "warning")
-                .with(Tone::Plain, format!(": {warning}"))
+            StyledLine::new()
+                .with(LineStyle::Odd, "warning")
+                .with(LineStyle::Plain, format!(": {warning}"))
         })
         .collect();
     output::say(&lines);

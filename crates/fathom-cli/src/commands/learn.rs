@@ -7,26 +7,30 @@ use fathom_host::HostError;
 use fathom_host::charter::{Charter, LEARNED_FILE};
 use fathom_host::council_figures::fraction;
 use fathom_host::learning::examples::examples;
-use fathom_host::learning::{self, Trained, train};
+use fathom_host::learning::{self, TrainedRule, train};
 use fathom_models::count_o200k;
 use serde::Serialize;
 
 use super::stats::DAY_MS;
 use crate::app::App;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::figures::{self, many};
-use crate::line::{Line, Tone};
-use crate::masking::Original;
+use crate::line::{LineStyle, StyledLine};
+use crate::masking::Unmasked;
 use crate::output;
 use crate::plain_text::safe;
-use crate::settings::{Form, Settings};
-use crate::table::{self, Column, Side};
-use crate::typed::Learn;
-use crate::whole_file::{self, There};
+use crate::settings::{OutputFormat, RunSettings};
+use crate::table::{self, ColumnSide, TableColumn};
+use crate::typed::LearnArgs;
+use crate::whole_file::{self, Existing};
 
 /// Learns from past councils and writes it where the charter will find it.
-pub(super) fn learn(asked: &Learn, folder: &Path, settings: Settings) -> Result<Exit, CliError> {
+pub(super) fn learn(
+    asked: &LearnArgs,
+    folder: &Path,
+    settings: RunSettings,
+) -> Result<ExitStatus, CliError> {
     let out = match (&asked.out, asked.dry_run) {
         (_, true) => None,
         (Some(file), false) => Some(folder.join(file)),
@@ -39,16 +43,20 @@ pub(super) fn learn(asked: &Learn, folder: &Path, settings: Settings) -> Result<
     if let Some(file) = &out {
         save(file, &trained.toml())?;
     }
-    let learning = Learning::of(asked.days, &trained, out);
+    let learning = LearnedJson::of(asked.days, &trained, out);
     match app.settings.form {
-        Form::Json => output::print_json(&learning)?,
-        Form::Human => output::print(&learning.lines(output::stdout_columns()))?,
+        OutputFormat::Json => output::print_json(&learning)?,
+        OutputFormat::Human => output::print(&learning.lines(output::stdout_columns()))?,
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
 /// The file in the folder of the charter that is to go by it.
-fn beside_charter(asked: &Learn, folder: &Path, settings: &Settings) -> Result<PathBuf, CliError> {
+fn beside_charter(
+    asked: &LearnArgs,
+    folder: &Path,
+    settings: &RunSettings,
+) -> Result<PathBuf, CliError> {
     let charter = match &asked.which {
         Some(said) => {
             Charter::find(said, folder, &settings.home, &count_o200k).map_err(HostError::from)?
@@ -71,12 +79,12 @@ fn save(file: &Path, text: &str) -> Result<(), CliError> {
         source,
     };
     let is_ours = match whole_file::look(file).map_err(unwritable)? {
-        There::Nothing => true,
-        There::File => {
+        Existing::Nothing => true,
+        Existing::File => {
             let there = std::fs::read_to_string(file).map_err(unwritable)?;
             learning::read(&there).is_ok()
         }
-        There::Other => false,
+        Existing::Other => false,
     };
     if !is_ours {
         return Err(CliError::NotReplaced {
@@ -84,12 +92,12 @@ fn save(file: &Path, text: &str) -> Result<(), CliError> {
             why: "the file is not a learned rule",
         });
     }
-    whole_file::write_original(Original::Learned, file, text.as_bytes()).map_err(unwritable)
+    whole_file::write_original(Unmasked::Learned, file, text.as_bytes()).map_err(unwritable)
 }
 
 /// What was learned.
 #[derive(Debug, Serialize)]
-pub(crate) struct Learning {
+pub(crate) struct LearnedJson {
     /// Days that were looked back on.
     pub(crate) days: u32,
     /// Questions that it was learned from.
@@ -97,11 +105,11 @@ pub(crate) struct Learning {
     /// Those of them on which recursion changed the decision.
     pub(crate) changed: u64,
     /// How each part was told by what the others taught.
-    pub(crate) folds: Vec<Fold>,
+    pub(crate) folds: Vec<FoldJson>,
     /// The same on the average.
-    pub(crate) mean: Scores,
+    pub(crate) mean: ScoresJson,
     /// What each feature weighs.
-    pub(crate) weights: Vec<Term>,
+    pub(crate) weights: Vec<TermJson>,
     /// Log-odds of a question whose every feature is at its mean.
     pub(crate) bias: f64,
     /// Log-odds from which on sub-chiefs are asked.
@@ -112,18 +120,18 @@ pub(crate) struct Learning {
 
 /// A part of the questions, told by a detector that had not seen them.
 #[derive(Debug, Serialize)]
-pub(crate) struct Fold {
+pub(crate) struct FoldJson {
     /// Questions in it.
     pub(crate) questions: u64,
     /// Those of them on which recursion changed the decision.
     pub(crate) changed: u64,
     #[serde(flatten)]
-    pub(crate) scores: Scores,
+    pub(crate) scores: ScoresJson,
 }
 
 /// How well questions were told.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Scores {
+pub(crate) struct ScoresJson {
     /// Share that was told right.
     #[serde(serialize_with = "fraction")]
     pub(crate) accuracy: Option<PerMille>,
@@ -140,7 +148,7 @@ pub(crate) struct Scores {
 
 /// What one feature weighs.
 #[derive(Debug, Serialize)]
-pub(crate) struct Term {
+pub(crate) struct TermJson {
     /// Its name.
     pub(crate) feature: String,
     /// What it counts.
@@ -153,8 +161,8 @@ pub(crate) struct Term {
     pub(crate) scale: f64,
 }
 
-impl From<&learning::Fold> for Scores {
-    fn from(fold: &learning::Fold) -> Self {
+impl From<&learning::FoldScore> for ScoresJson {
+    fn from(fold: &learning::FoldScore) -> Self {
         Self {
             accuracy: Some(fold.accuracy()),
             precision: fold.precision(),
@@ -174,8 +182,8 @@ fn micro(micro: i64) -> f64 {
     number / 1_000_000.0
 }
 
-impl Learning {
-    fn of(days: u32, trained: &Trained, written: Option<PathBuf>) -> Self {
+impl LearnedJson {
+    fn of(days: u32, trained: &TrainedRule, written: Option<PathBuf>) -> Self {
         let learned = &trained.learned;
         Self {
             days,
@@ -184,7 +192,7 @@ impl Learning {
             folds: trained
                 .folds
                 .iter()
-                .map(|fold| Fold {
+                .map(|fold| FoldJson {
                     questions: fold.count().into(),
                     changed: (fold.hits + fold.misses).into(),
                     scores: fold.into(),
@@ -194,7 +202,7 @@ impl Learning {
             weights: learned
                 .weights
                 .iter()
-                .map(|weight| Term {
+                .map(|weight| TermJson {
                     feature: weight.feature.name().to_owned(),
                     meaning: weight.feature.meaning().to_owned(),
                     weight: micro(weight.weight_micro),
@@ -209,7 +217,7 @@ impl Learning {
     }
 
     /// As a person reads it, in at most `width` columns.
-    pub(crate) fn lines(&self, width: usize) -> Vec<Line> {
+    pub(crate) fn lines(&self, width: usize) -> Vec<StyledLine> {
         let share = (self.questions > 0).then(|| PerMille::share(self.changed, self.questions));
         let head = format!(
             "{} from {}   sub-chiefs changed the decision on {} ({})",
@@ -218,34 +226,34 @@ impl Learning {
             figures::count(self.changed),
             percent(share),
         );
-        let mut lines = vec![Line::from(head).clipped(width), Line::new()];
+        let mut lines = vec![StyledLine::from(head).clipped(width), StyledLine::new()];
         lines.extend(self.folds(width));
         lines.push(self.verdict().clipped(width));
-        lines.push(Line::new());
+        lines.push(StyledLine::new());
         lines.extend(self.weights(width));
-        lines.push(Line::new());
+        lines.push(StyledLine::new());
         lines.push(match &self.written {
-            Some(file) => Line::from(format!("wrote {}", safe(&file.display().to_string()))),
-            None => Line::from("no file written"),
+            Some(file) => StyledLine::from(format!("wrote {}", safe(&file.display().to_string()))),
+            None => StyledLine::from("no file written"),
         });
         lines
     }
 
-    fn folds(&self, width: usize) -> Vec<Line> {
-        let scores = |score: fn(&Scores) -> Option<PerMille>| {
+    fn folds(&self, width: usize) -> Vec<StyledLine> {
+        let scores = |score: fn(&ScoresJson) -> Option<PerMille>| {
             let folds = self.folds.iter().map(|fold| &fold.scores);
             let all = folds.chain([&self.mean]);
             all.map(|scores| percent(score(scores))).collect()
         };
-        let numbers = |number: fn(&Fold) -> u64| {
+        let numbers = |number: fn(&FoldJson) -> u64| {
             let folds = self.folds.iter();
             folds.map(|fold| figures::count(number(fold))).collect()
         };
         let names = (1..=self.folds.len()).map(|number| number.to_string());
         let names = names.chain(["mean".to_owned()]).collect();
-        let right = |head: &str, cells| Column::new(head, Side::Right, cells);
+        let right = |head: &str, cells| TableColumn::new(head, ColumnSide::Right, cells);
         let table = [
-            Column::new("fold", Side::Left, names),
+            TableColumn::new("fold", ColumnSide::Left, names),
             right("questions", numbers(|fold| fold.questions)),
             right("changed", numbers(|fold| fold.changed)),
             right("accuracy", scores(|scores| scores.accuracy)),
@@ -257,35 +265,39 @@ impl Learning {
     }
 
     /// Whether it is worth having.
-    fn verdict(&self) -> Line {
+    fn verdict(&self) -> StyledLine {
         if self.mean.accuracy > self.mean.baseline {
-            Line::from("it beats always predicting the majority class")
+            StyledLine::from("it beats always predicting the majority class")
         } else {
             let said = "it is no better than always predicting the majority class";
-            Line::new().with(Tone::Odd, said)
+            StyledLine::new().with(LineStyle::Odd, said)
         }
     }
 
-    fn weights(&self, width: usize) -> Vec<Line> {
-        let cells = |cell: &dyn Fn(&Term) -> String| self.weights.iter().map(cell).collect();
+    fn weights(&self, width: usize) -> Vec<StyledLine> {
+        let cells = |cell: &dyn Fn(&TermJson) -> String| self.weights.iter().map(cell).collect();
         let mut names: Vec<String> = cells(&|term| safe(&term.feature));
         let mut weights: Vec<String> = cells(&|term| format!("{:+.3}", term.weight));
         names.extend(["bias".to_owned(), "threshold".to_owned()]);
         weights.extend([self.bias, self.threshold].map(|odds| format!("{odds:+.3}")));
         let mut table = vec![
-            Column::new("feature", Side::Left, names),
-            Column::new("weight", Side::Right, weights),
-            Column::new(
+            TableColumn::new("feature", ColumnSide::Left, names),
+            TableColumn::new("weight", ColumnSide::Right, weights),
+            TableColumn::new(
                 "mean",
-                Side::Right,
+                ColumnSide::Right,
                 cells(&|term| format!("{:.1}", term.mean)),
             ),
-            Column::new(
+            TableColumn::new(
                 "spread",
-                Side::Right,
+                ColumnSide::Right,
                 cells(&|term| format!("{:.1}", term.scale)),
             ),
-            Column::new("counts", Side::Left, cells(&|term| safe(&term.meaning))),
+            TableColumn::new(
+                "counts",
+                ColumnSide::Left,
+                cells(&|term| safe(&term.meaning)),
+            ),
         ];
         table::fit(&mut table, &["counts", "spread", "mean"], width);
         table::lines(&table, width)

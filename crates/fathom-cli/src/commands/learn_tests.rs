@@ -1,8 +1,8 @@
 use super::*;
 
-fn scores(accuracy: u16, precision: Option<u16>, recall: u16, baseline: u16) -> Scores {
+fn scores(accuracy: u16, precision: Option<u16>, recall: u16, baseline: u16) -> ScoresJson {
     let milli = |percent: u16| PerMille::new(percent * 10).unwrap();
-    Scores {
+    ScoresJson {
         accuracy: Some(milli(accuracy)),
         precision: precision.map(milli),
         recall: Some(milli(recall)),
@@ -10,20 +10,20 @@ fn scores(accuracy: u16, precision: Option<u16>, recall: u16, baseline: u16) -> 
     }
 }
 
-fn sample(accuracy: u16) -> Learning {
-    let fold = |questions, changed, scores| Fold {
+fn sample(accuracy: u16) -> LearnedJson {
+    let fold = |questions, changed, scores| FoldJson {
         questions,
         changed,
         scores,
     };
-    let term = |feature: &str, meaning: &str, weight| Term {
+    let term = |feature: &str, meaning: &str, weight| TermJson {
         feature: feature.into(),
         meaning: meaning.into(),
         weight,
         mean: 3.25,
         scale: 1.5,
     };
-    Learning {
+    LearnedJson {
         days: 90,
         questions: 84,
         changed: 31,
@@ -42,8 +42,12 @@ fn sample(accuracy: u16) -> Learning {
     }
 }
 
-fn picture(learning: &Learning, width: usize) -> String {
-    let lines: Vec<String> = learning.lines(width).iter().map(Line::plain).collect();
+fn picture(learning: &LearnedJson, width: usize) -> String {
+    let lines: Vec<String> = learning
+        .lines(width)
+        .iter()
+        .map(StyledLine::plain)
+        .collect();
     lines.join("\n")
 }
 

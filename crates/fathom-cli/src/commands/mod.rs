@@ -41,31 +41,34 @@ pub(crate) use launch::left_out;
 
 use crate::app::App;
 use crate::error::CliError;
-use crate::exit::Exit;
-use crate::masking::Original;
-use crate::settings::Settings;
-use crate::typed::{Command, ModelsCommand};
+use crate::exit::ExitStatus;
+use crate::masking::Unmasked;
+use crate::settings::RunSettings;
+use crate::typed::{CliCommand, ModelsCommand};
 
 /// Carries out a command.
-pub(crate) async fn carry_out(command: Command, settings: Settings) -> Result<Exit, CliError> {
+pub(crate) async fn carry_out(
+    command: CliCommand,
+    settings: RunSettings,
+) -> Result<ExitStatus, CliError> {
     match command {
-        Command::Ask(asked) => Box::pin(ask::ask(asked, settings)).await,
-        Command::Council(asked) => council::council(asked, settings).await,
-        Command::Rlm(asked) => rlm::rlm(asked, settings).await,
-        Command::Repl(asked) => repl::repl(asked, settings).await,
-        Command::Agency(asked) => agency::agency(asked, settings).await,
-        Command::Think(asked) => Box::pin(think::think(asked, settings)).await,
-        Command::Seeds(command) => seeds::carry_out(command, &App::open(settings)?),
-        Command::Phases(asked) => phases::phases(asked, settings).await,
-        Command::Symbols(command) => symbols::carry_out(command, settings),
-        Command::Kits { id } => symbols::kits(id.as_deref(), settings),
-        Command::Personas { id } => symbols::personas(id.as_deref(), settings),
-        Command::Session(command) => session::carry_out(command, &App::open(settings)?),
-        Command::Runs { limit } => runs::runs(&App::open(settings)?, limit),
-        Command::Show(asked) => {
+        CliCommand::Ask(asked) => Box::pin(ask::ask(asked, settings)).await,
+        CliCommand::Council(asked) => council::council(asked, settings).await,
+        CliCommand::Rlm(asked) => rlm::rlm(asked, settings).await,
+        CliCommand::Repl(asked) => repl::repl(asked, settings).await,
+        CliCommand::Agency(asked) => agency::agency(asked, settings).await,
+        CliCommand::Think(asked) => Box::pin(think::think(asked, settings)).await,
+        CliCommand::Seeds(command) => seeds::carry_out(command, &App::open(settings)?),
+        CliCommand::Phases(asked) => phases::phases(asked, settings).await,
+        CliCommand::Symbols(command) => symbols::carry_out(command, settings),
+        CliCommand::Kits { id } => symbols::kits(id.as_deref(), settings),
+        CliCommand::Personas { id } => symbols::personas(id.as_deref(), settings),
+        CliCommand::Session(command) => session::carry_out(command, &App::open(settings)?),
+        CliCommand::Runs { limit } => runs::runs(&App::open(settings)?, limit),
+        CliCommand::Show(asked) => {
             let app = App::open(settings)?;
             if asked.original {
-                originals::lift(&app, Original::Show)?;
+                originals::lift(&app, Unmasked::Show)?;
             }
             match (asked.domain, asked.run) {
                 (Some(name), run) => {
@@ -75,18 +78,18 @@ pub(crate) async fn carry_out(command: Command, settings: Settings) -> Result<Ex
                 (None, run) => show::show(&app, &run.unwrap_or_default(), asked.at.as_ref()),
             }
         }
-        Command::Replay(run) => replay::replay(&App::open(settings)?, &run.run),
-        Command::Fork { run, at } => fork::fork(&App::open(settings)?, &run.run, &at).await,
-        Command::Resume { run } => resume::resume(&App::open(settings)?, run.as_deref()).await,
-        Command::People(command) => people::carry_out(command, &App::open(settings)?).await,
-        Command::Cancel(run) => cancel::cancel(&App::open(settings)?, &run.run).await,
-        Command::Verify { run } => verify::verify(&App::open(settings)?, run.as_deref()),
-        Command::Stats { days } => stats::stats(&App::open(settings)?, days),
-        Command::Models(ModelsCommand::List) => models::list(&settings),
-        Command::Charter(command) => charter::carry_out(command, &settings),
-        Command::Models(ModelsCommand::Pull { names }) => pull::pull(&names, &settings).await,
-        Command::Redact(asked) => redact::redact(&asked, &settings),
-        Command::Doctor => doctor::doctor(settings).await,
-        Command::Shred { run, yes } => shred::shred(&App::open(settings)?, &run.run, yes),
+        CliCommand::Replay(run) => replay::replay(&App::open(settings)?, &run.run),
+        CliCommand::Fork { run, at } => fork::fork(&App::open(settings)?, &run.run, &at).await,
+        CliCommand::Resume { run } => resume::resume(&App::open(settings)?, run.as_deref()).await,
+        CliCommand::People(command) => people::carry_out(command, &App::open(settings)?).await,
+        CliCommand::Cancel(run) => cancel::cancel(&App::open(settings)?, &run.run).await,
+        CliCommand::Verify { run } => verify::verify(&App::open(settings)?, run.as_deref()),
+        CliCommand::Stats { days } => stats::stats(&App::open(settings)?, days),
+        CliCommand::Models(ModelsCommand::List) => models::list(&settings),
+        CliCommand::Charter(command) => charter::carry_out(command, &settings),
+        CliCommand::Models(ModelsCommand::Pull { names }) => pull::pull(&names, &settings).await,
+        CliCommand::Redact(asked) => redact::redact(&asked, &settings),
+        CliCommand::Doctor => doctor::doctor(settings).await,
+        CliCommand::Shred { run, yes } => shred::shred(&App::open(settings)?, &run.run, yes),
     }
 }

@@ -1,19 +1,19 @@
 //! `fathom models list`: which models are configured, what they cost and hold, how old the price list is, and which
 //! weights are installed.
 
-use fathom_core::model::{ModelSpec, Models};
-use fathom_models::{Facts, PriceBasis, price_dates, price_list};
+use fathom_core::model::{ModelSet, ModelSpec};
+use fathom_models::{ModelFacts, PriceBasis, price_dates, price_list};
 use serde::Serialize;
 
 use crate::commands::weights::{self, WeightsJson};
 use crate::environment;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::figures;
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::model_choice::shown;
 use crate::output;
-use crate::settings::{Form, Settings};
+use crate::settings::{OutputFormat, RunSettings};
 
 #[derive(Serialize)]
 struct ModelsJson {
@@ -56,7 +56,7 @@ struct PricesJson {
     as_of: &'static str,
 }
 
-pub(crate) fn list(settings: &Settings) -> Result<Exit, CliError> {
+pub(crate) fn list(settings: &RunSettings) -> Result<ExitStatus, CliError> {
     let configured = configured(&settings.model.models(environment::key)?)?;
     let prices = price_dates().into_iter();
     let prices = prices
@@ -77,13 +77,13 @@ pub(crate) fn list(settings: &Settings) -> Result<Exit, CliError> {
         weights: weights::listed(&weights::store(settings)?),
     };
     match settings.form {
-        Form::Json => output::print_json(&found)?,
-        Form::Human => output::print(&lines(&found))?,
+        OutputFormat::Json => output::print_json(&found)?,
+        OutputFormat::Human => output::print(&lines(&found))?,
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
-fn configured(models: &Models) -> Result<Vec<ConfiguredJson>, CliError> {
+fn configured(models: &ModelSet) -> Result<Vec<ConfiguredJson>, CliError> {
     let mut found = vec![one("model", &models.main)?];
     if models.sub != models.main {
         found.push(one("sub_model", &models.sub)?);
@@ -109,17 +109,17 @@ fn one(setting: &'static str, spec: &ModelSpec) -> Result<ConfiguredJson, CliErr
 }
 
 /// What is known of a model before it is asked.
-pub(crate) fn facts(spec: &ModelSpec) -> Result<Facts, CliError> {
+pub(crate) fn facts(spec: &ModelSpec) -> Result<ModelFacts, CliError> {
     if spec.provider() == fathom_host::local::PROVIDER {
-        return Ok(Facts::in_process(None));
+        return Ok(ModelFacts::in_process(None));
     }
     let model = fathom_models::connect(spec, environment::key);
     let model = model.map_err(fathom_host::HostError::from)?;
     Ok(model.facts().clone())
 }
 
-fn lines(found: &ModelsJson) -> Vec<Line> {
-    let mut lines: Vec<Line> = found
+fn lines(found: &ModelsJson) -> Vec<StyledLine> {
+    let mut lines: Vec<StyledLine> = found
         .configured
         .iter()
         .map(|model| {
@@ -140,17 +140,17 @@ fn lines(found: &ModelsJson) -> Vec<Line> {
                 "free" => "free".to_owned(),
                 _ => "price unknown; a cost limit is not enforced".to_owned(),
             };
-            Line::new()
-                .with(Tone::Faint, format!("{:<10}", model.setting))
-                .with(Tone::Strong, shown(&model.model))
-                .with(Tone::Plain, format!("   {window}   {price}"))
+            StyledLine::new()
+                .with(LineStyle::Faint, format!("{:<10}", model.setting))
+                .with(LineStyle::Strong, shown(&model.model))
+                .with(LineStyle::Plain, format!("   {window}   {price}"))
         })
         .collect();
     lines.extend(found.prices.iter().map(|prices| {
-        Line::new()
-            .with(Tone::Faint, format!("{:<10}", "prices"))
+        StyledLine::new()
+            .with(LineStyle::Faint, format!("{:<10}", "prices"))
             .with(
-                Tone::Plain,
+                LineStyle::Plain,
                 format!("{} as of {}", prices.provider, prices.as_of),
             )
     }));
@@ -158,7 +158,7 @@ fn lines(found: &ModelsJson) -> Vec<Line> {
     let width = width.unwrap_or_default();
     lines.extend(found.models.iter().map(|listed| {
         let window = listed.window_tokens.map(figures::count);
-        Line::from(format!(
+        StyledLine::from(format!(
             "  {:<width$}   window {:>5}   ${} in, ${} out per million tokens",
             listed.model,
             window.unwrap_or_default(),

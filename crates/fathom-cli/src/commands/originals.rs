@@ -4,15 +4,15 @@ use fathom_host::people::OsUser;
 
 use crate::app::App;
 use crate::error::CliError;
-use crate::line::{Line, Tone};
-use crate::masking::{self, Original};
+use crate::line::{LineStyle, StyledLine};
+use crate::masking::{self, Unmasked};
 use crate::output;
 
 /// Shows values as they are from now on, when the user may decide here, and says so aloud.
-pub(super) fn lift(app: &App, why: Original) -> Result<(), CliError> {
+pub(super) fn lift(app: &App, why: Unmasked) -> Result<(), CliError> {
     let person = app.runtime.check_user(&OsUser::current())?;
     let said = format!("personal data and secrets are shown unmasked to {person}");
-    output::say(&[Line::new().with(Tone::Odd, said)]);
+    output::say(&[StyledLine::new().with(LineStyle::Odd, said)]);
     masking::lift(why);
     Ok(())
 }

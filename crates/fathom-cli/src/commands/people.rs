@@ -2,27 +2,27 @@
 
 use fathom_core::effect::IdempotencyKey;
 use fathom_core::outcome::HandoffTicket;
-use fathom_core::step::Wait;
-use fathom_host::people::{ApprovalView, OsUser, Person, Said, TicketView};
+use fathom_core::step::RunWait;
+use fathom_host::people::{ApprovalDecision, ApprovalView, Approver, OsUser, TicketView};
 use fathom_host::{HostError, RunEnd};
-use fathom_store::{Approval, ApprovalFilter, ApproverKey, YesNo};
+use fathom_store::{ApprovalAnswer, ApprovalFilter, ApprovalRecord, ApproverKey};
 use serde::Serialize;
 
 use super::ended::{conclude, settle};
 use super::{identity, kill, originals, resume, rfc};
 use crate::app::App;
 use crate::approval_view::{self, ApprovalJson};
-use crate::beside::Beside;
+use crate::beside::BackgroundResume;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::figures;
-use crate::follow::{Followed, follow};
-use crate::line::{Line, Tone};
-use crate::masking::{self, Original};
+use crate::follow::{FinishedRun, follow};
+use crate::line::{LineStyle, StyledLine};
+use crate::masking::{self, Unmasked};
 use crate::output;
 use crate::plain_text::{fold, one_line, visible};
 use crate::result_json::ResultJson;
-use crate::settings::{Form, Loudness, Others};
+use crate::settings::{OtherRuns, OutputFormat, Verbosity};
 use crate::typed::PeopleCommand;
 
 /// Widest text: longer lines are hard to read.
@@ -59,20 +59,20 @@ struct OverrideJson {
     why: String,
 }
 
-pub(crate) async fn carry_out(command: PeopleCommand, app: &App) -> Result<Exit, CliError> {
+pub(crate) async fn carry_out(command: PeopleCommand, app: &App) -> Result<ExitStatus, CliError> {
     match command {
         PeopleCommand::Approvals { all, original } => {
             if original {
-                originals::lift(app, Original::Approvals)?;
+                originals::lift(app, Unmasked::Approvals)?;
             }
             approvals(app, all)
         }
         PeopleCommand::Approve { id, why, key } => {
             let why = why.unwrap_or_default();
-            say(app, &id, YesNo::Yes, why, key.key.as_deref()).await
+            say(app, &id, ApprovalAnswer::Yes, why, key.key.as_deref()).await
         }
         PeopleCommand::Deny { id, why, key } => {
-            say(app, &id, YesNo::No, why, key.key.as_deref()).await
+            say(app, &id, ApprovalAnswer::No, why, key.key.as_deref()).await
         }
         PeopleCommand::Tickets => tickets(app),
         PeopleCommand::Identity(command) => identity::carry_out(command, app),
@@ -86,7 +86,7 @@ fn columns() -> usize {
     output::stdout_columns().min(COLUMNS_MAX)
 }
 
-fn approvals(app: &App, all: bool) -> Result<Exit, CliError> {
+fn approvals(app: &App, all: bool) -> Result<ExitStatus, CliError> {
     let filter = if all {
         ApprovalFilter::All
     } else {
@@ -94,17 +94,17 @@ fn approvals(app: &App, all: bool) -> Result<Exit, CliError> {
     };
     let views = app.runtime.approvals(filter)?;
     match app.settings.form {
-        Form::Json => output::print_json(&ApprovalsJson {
+        OutputFormat::Json => output::print_json(&ApprovalsJson {
             approvals: views.into_iter().map(ApprovalJson::from).collect(),
             results: None,
         })?,
-        Form::Human if views.is_empty() => say_unless_quiet(app, "no pending approvals"),
-        Form::Human => {
+        OutputFormat::Human if views.is_empty() => say_unless_quiet(app, "no pending approvals"),
+        OutputFormat::Human => {
             output::print(&pages(app, &views, columns()))?;
             say_masked(app);
         }
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
 /// Nobody says yes to what they did not see.
@@ -118,17 +118,17 @@ fn say_masked(app: &App) {
 }
 
 fn say_unless_quiet(app: &App, text: &str) {
-    if app.settings.loudness != Loudness::Quiet {
-        output::say(&[Line::from(text)]);
+    if app.settings.loudness != Verbosity::Quiet {
+        output::say(&[StyledLine::from(text)]);
     }
 }
 
 /// Approvals one under the other.
-fn pages(app: &App, views: &[ApprovalView], width: usize) -> Vec<Line> {
+fn pages(app: &App, views: &[ApprovalView], width: usize) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     for view in views {
         if !lines.is_empty() {
-            lines.push(Line::new());
+            lines.push(StyledLine::new());
         }
         let short = app.short(view.approval.owner.run);
         lines.extend(approval_view::lines(view, &short, app.now(), width));
@@ -140,19 +140,19 @@ fn pages(app: &App, views: &[ApprovalView], width: usize) -> Vec<Line> {
 async fn say(
     app: &App,
     id: &str,
-    answer: YesNo,
+    answer: ApprovalAnswer,
     why: String,
     key: Option<&std::path::Path>,
-) -> Result<Exit, CliError> {
+) -> Result<ExitStatus, CliError> {
     let approval = app.runtime.find_approval(id)?;
     let person = match key {
-        None => Person::OsUser(OsUser::current()),
+        None => Approver::OsUser(OsUser::current()),
         Some(file) => {
             let key = ApproverKey::read(file).map_err(HostError::from)?;
-            Person::Key(key.sign(&approval.id, &approval.terms.binding, answer))
+            Approver::Key(key.sign(&approval.id, &approval.terms.binding, answer))
         }
     };
-    let said = Said {
+    let said = ApprovalDecision {
         answer,
         person,
         why,
@@ -161,16 +161,16 @@ async fn say(
     let state = decided.state.name();
     let short = app.short(decided.owner.run);
     say_unless_quiet(app, &format!("approval {} is {state}", decided.id));
-    if app.settings.others == Others::LeftAlone {
+    if app.settings.others == OtherRuns::LeftAlone {
         say_unless_quiet(app, &format!("continue with: fathom resume {short}"));
-        return told(app, &decided, None, Exit::Ok);
+        return told(app, &decided, None, ExitStatus::Ok);
     }
     match app.runtime.resume(decided.owner.run) {
         Ok(handle) => {
-            let followed = follow(app, vec![handle], Beside::nothing()).await?;
+            let followed = follow(app, vec![handle], BackgroundResume::nothing()).await?;
             match followed.into_iter().next() {
-                None => Ok(Exit::Bug),
-                Some(followed) if app.settings.form == Form::Human => {
+                None => Ok(ExitStatus::Bug),
+                Some(followed) if app.settings.form == OutputFormat::Human => {
                     conclude(app, followed, Vec::new())
                 }
                 Some(followed) => {
@@ -182,7 +182,7 @@ async fn say(
         }
         Err(HostError::Owned { .. }) => {
             say_unless_quiet(app, "the run continues in the process that started it");
-            told(app, &decided, None, Exit::Ok)
+            told(app, &decided, None, ExitStatus::Ok)
         }
         Err(error) => Err(CliError::Run {
             run: decided.owner.run,
@@ -194,11 +194,11 @@ async fn say(
 /// Prints the approval as it stands now.
 fn told(
     app: &App,
-    decided: &Approval,
+    decided: &ApprovalRecord,
     results: Option<Vec<ResultJson>>,
-    exit: Exit,
-) -> Result<Exit, CliError> {
-    if app.settings.form == Form::Json {
+    exit: ExitStatus,
+) -> Result<ExitStatus, CliError> {
+    if app.settings.form == OutputFormat::Json {
         let all = app.runtime.approvals(ApprovalFilter::All)?.into_iter();
         let this = all.filter(|view| view.approval.id == decided.id);
         output::print_json(&ApprovalsJson {
@@ -210,8 +210,8 @@ fn told(
 }
 
 /// What a run that waits for a person asks.
-pub(super) fn asked_by(app: &App, followed: &Followed) -> Result<Vec<ApprovalView>, CliError> {
-    if !matches!(followed.end, RunEnd::Waiting(Wait::Approval)) {
+pub(super) fn asked_by(app: &App, followed: &FinishedRun) -> Result<Vec<ApprovalView>, CliError> {
+    if !matches!(followed.end, RunEnd::Waiting(RunWait::Approval)) {
         return Ok(Vec::new());
     }
     let mut open = app.runtime.approvals(ApprovalFilter::Open)?;
@@ -220,48 +220,48 @@ pub(super) fn asked_by(app: &App, followed: &Followed) -> Result<Vec<ApprovalVie
 }
 
 /// Tells what a run that waits asks, and what to type.
-pub(super) fn say_asked(app: &App, followed: &Followed) -> Result<(), CliError> {
+pub(super) fn say_asked(app: &App, followed: &FinishedRun) -> Result<(), CliError> {
     let asked = asked_by(app, followed)?;
-    if app.settings.loudness == Loudness::Quiet {
+    if app.settings.loudness == Verbosity::Quiet {
         let commands = asked.iter().map(|view| {
             let id = &view.approval.id;
-            Line::from(format!(
+            StyledLine::from(format!(
                 "decide with: fathom approve {id}, or fathom deny {id} --why \"…\""
             ))
         });
         output::say(&commands.collect::<Vec<_>>());
     } else if !asked.is_empty() {
         let width = output::stderr_size().map_or(COLUMNS_MAX, |(columns, _)| columns);
-        output::say(&[Line::new()]);
+        output::say(&[StyledLine::new()]);
         output::say(&pages(app, &asked, width.min(COLUMNS_MAX)));
         say_masked(app);
     }
     Ok(())
 }
 
-fn tickets(app: &App) -> Result<Exit, CliError> {
+fn tickets(app: &App) -> Result<ExitStatus, CliError> {
     let tickets = app.runtime.tickets()?;
     match app.settings.form {
-        Form::Json => output::print_json(&TicketsJson {
+        OutputFormat::Json => output::print_json(&TicketsJson {
             tickets: tickets.into_iter().map(TicketJson::from).collect(),
         })?,
-        Form::Human if tickets.is_empty() => say_unless_quiet(app, "no tickets"),
-        Form::Human => {
+        OutputFormat::Human if tickets.is_empty() => say_unless_quiet(app, "no tickets"),
+        OutputFormat::Human => {
             let mut lines = Vec::new();
             for ticket in &tickets {
                 if !lines.is_empty() {
-                    lines.push(Line::new());
+                    lines.push(StyledLine::new());
                 }
                 lines.extend(ticket_lines(ticket, &app.short(ticket.run), columns()));
             }
             output::print(&lines)?;
         }
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
 /// A ticket in the form of every ticket: what was tried, what is known, what is asked, until when.
-pub(super) fn ticket_lines(view: &TicketView, short: &str, width: usize) -> Vec<Line> {
+pub(super) fn ticket_lines(view: &TicketView, short: &str, width: usize) -> Vec<StyledLine> {
     const NAME_COLUMNS: usize = 11;
     let HandoffTicket {
         tried,
@@ -279,14 +279,14 @@ pub(super) fn ticket_lines(view: &TicketView, short: &str, width: usize) -> Vec<
         ("deadline", &deadline),
     ];
     let title = format!("ticket of run {short}, episode {}", view.episode);
-    let mut lines = vec![Line::new().with(Tone::Strong, title)];
+    let mut lines = vec![StyledLine::new().with(LineStyle::Strong, title)];
     for (name, text) in fields {
         let room = width.saturating_sub(NAME_COLUMNS).max(1);
         let mut name = format!("  {name}");
         for piece in fold(&visible(&one_line(text)), room) {
             let name = std::mem::take(&mut name);
-            let line = Line::new().with(Tone::Faint, format!("{name:NAME_COLUMNS$}"));
-            lines.push(line.with(Tone::Plain, piece));
+            let line = StyledLine::new().with(LineStyle::Faint, format!("{name:NAME_COLUMNS$}"));
+            lines.push(line.with(LineStyle::Plain, piece));
         }
     }
     lines
@@ -307,7 +307,7 @@ impl From<TicketView> for TicketJson {
     }
 }
 
-fn override_send(app: &App, key: String, why: &str) -> Result<Exit, CliError> {
+fn override_send(app: &App, key: String, why: &str) -> Result<ExitStatus, CliError> {
     let user = OsUser::current();
     // A key is any text; one that nothing was sent under is refused.
     let typed: IdempotencyKey =
@@ -318,17 +318,17 @@ fn override_send(app: &App, key: String, why: &str) -> Result<Exit, CliError> {
         })?;
     app.runtime.override_send(&typed, &user, why)?;
     match app.settings.form {
-        Form::Json => output::print_json(&OverrideJson {
+        OutputFormat::Json => output::print_json(&OverrideJson {
             key,
             by: user.to_string(),
             why: why.to_owned(),
         })?,
-        Form::Human => output::print(&[Line::from(format!(
+        OutputFormat::Human => output::print(&[StyledLine::from(format!(
             "allowed one more send under `{}` (by {user})",
             visible(&key)
         ))])?,
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ fn e17_a_ticket_has_the_form_of_every_ticket() {
         },
     };
     let lines = ticket_lines(&view, "0199c2f4", 80);
-    let plain: Vec<String> = lines.iter().map(Line::plain).collect();
+    let plain: Vec<String> = lines.iter().map(StyledLine::plain).collect();
     insta::assert_snapshot!(plain.join("\n"), @r"
     ticket of run 0199c2f4, episode 0.2
       goal     Announce the spring workshop

@@ -3,9 +3,9 @@
 use std::io::{self, IsTerminal as _};
 
 use fathom_core::contract::Contract;
-use fathom_core::model::Models;
+use fathom_core::model::ModelSet;
 use fathom_core::text::Text;
-use fathom_host::charter::{Charter, Phases as Loop, Profile};
+use fathom_host::charter::{Charter, ModelProfile, PhasesCharter as Loop};
 use fathom_host::{HostError, NewRun};
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
@@ -15,13 +15,13 @@ use crate::app::App;
 use crate::embedded;
 use crate::environment;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::inputs;
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::output;
-use crate::passing::Passing;
-use crate::settings::{Form, Settings};
-use crate::typed::Phases;
+use crate::passing::StatusLine;
+use crate::settings::{OutputFormat, RunSettings};
+use crate::typed::PhasesArgs;
 
 /// The charter of a run for which none is named.
 pub(crate) const CHARTER: &str = "signalzero";
@@ -32,11 +32,15 @@ const CHAT: &str = "chat";
 /// What the user types at.
 const PROMPT: &str = "> ";
 
-pub(crate) async fn phases(asked: Phases, settings: Settings) -> Result<Exit, CliError> {
+pub(crate) async fn phases(
+    asked: PhasesArgs,
+    settings: RunSettings,
+) -> Result<ExitStatus, CliError> {
     let charter = settings.charter()?;
     let mut models = charter.cast(settings.model.models(environment::key)?);
-    let chats =
-        asked.question.is_none() && settings.form == Form::Human && io::stdin().is_terminal();
+    let chats = asked.question.is_none()
+        && settings.form == OutputFormat::Human
+        && io::stdin().is_terminal();
     let question = if chats {
         None
     } else {
@@ -45,7 +49,7 @@ pub(crate) async fn phases(asked: Phases, settings: Settings) -> Result<Exit, Cl
     let app = App::open(settings)?;
     let mut warnings: Vec<String> = charter.warnings.iter().map(ToString::to_string).collect();
     warnings.extend(embedded::settle(&app.runtime, &mut models)?);
-    let talk = Talk {
+    let talk = Conversation {
         app: &app,
         charter: &charter,
         phases: phases_of(&charter)?,
@@ -67,16 +71,16 @@ pub(super) fn phases_of(charter: &Charter) -> Result<&Loop, CliError> {
     Ok(phases.ok_or_else(missing)?)
 }
 
-struct Talk<'a> {
+struct Conversation<'a> {
     app: &'a App,
     charter: &'a Charter,
     phases: &'a Loop,
-    models: Models,
+    models: ModelSet,
     session: Option<String>,
 }
 
-impl Talk<'_> {
-    async fn ask(&self, question: String, warnings: Vec<String>) -> Result<Exit, CliError> {
+impl Conversation<'_> {
+    async fn ask(&self, question: String, warnings: Vec<String>) -> Result<ExitStatus, CliError> {
         let Self {
             app,
             charter,
@@ -84,8 +88,8 @@ impl Talk<'_> {
             models,
             session,
         } = self;
-        let mut meter = Passing::new(app.settings.loudness);
-        let profile = Profile::of(&models.main);
+        let mut meter = StatusLine::new(app.settings.loudness);
+        let profile = ModelProfile::of(&models.main);
         let params =
             app.runtime
                 .phase_params(phases, profile, session.as_deref(), &mut |progress| {
@@ -109,7 +113,7 @@ impl Talk<'_> {
     }
 
     /// Asks what is typed, line by line, until the end of the input.
-    async fn chat(&self, mut warnings: Vec<String>) -> Result<Exit, CliError> {
+    async fn chat(&self, mut warnings: Vec<String>) -> Result<ExitStatus, CliError> {
         let broken = |error: ReadlineError| CliError::Unreadable {
             what: "the terminal".to_owned(),
             source: io::Error::other(error),
@@ -117,8 +121,8 @@ impl Talk<'_> {
         let mut editor = DefaultEditor::new().map_err(broken)?;
         let session = self.session.as_deref().unwrap_or(CHAT);
         let said = format!("session {session}; Ctrl-D to quit");
-        output::say(&[Line::new().with(Tone::Faint, said)]);
-        let mut exit = Exit::Ok;
+        output::say(&[StyledLine::new().with(LineStyle::Faint, said)]);
+        let mut exit = ExitStatus::Ok;
         loop {
             let typed = match editor.readline(PROMPT) {
                 Ok(typed) => typed,
@@ -135,7 +139,7 @@ impl Talk<'_> {
                 Err(error @ CliError::Interrupted { .. }) => return Err(error),
                 Err(error) => {
                     output::say(&error.lines());
-                    Exit::Failed
+                    ExitStatus::Failed
                 }
             };
         }

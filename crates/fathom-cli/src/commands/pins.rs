@@ -2,17 +2,17 @@
 
 use fathom_core::id::Digest;
 use fathom_host::people::OsUser;
-use fathom_store::{Pin, Standing};
+use fathom_store::{PinStanding, ToolPin};
 use serde::Serialize;
 
 use crate::app::App;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::figures;
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::output;
 use crate::plain_text::{pad, safe};
-use crate::settings::Form;
+use crate::settings::OutputFormat;
 
 #[derive(Serialize)]
 struct PinsJson {
@@ -29,12 +29,12 @@ struct PinJson {
     accepted_by: Option<String>,
 }
 
-impl From<&Pin> for PinJson {
-    fn from(pin: &Pin) -> Self {
+impl From<&ToolPin> for PinJson {
+    fn from(pin: &ToolPin) -> Self {
         let (standing, accepted_by) = match &pin.standing {
-            Standing::First => ("first", None),
-            Standing::Accepted { by, .. } => ("accepted", Some(by.clone())),
-            Standing::Quarantined => ("quarantined", None),
+            PinStanding::First => ("first", None),
+            PinStanding::Accepted { by, .. } => ("accepted", Some(by.clone())),
+            PinStanding::Quarantined => ("quarantined", None),
         };
         Self {
             charter: pin.seen.charter.clone(),
@@ -48,43 +48,48 @@ impl From<&Pin> for PinJson {
 }
 
 /// Lists the tools that a charter met on its servers.
-pub(crate) fn tools(app: &App, charter: &str) -> Result<Exit, CliError> {
+pub(crate) fn tools(app: &App, charter: &str) -> Result<ExitStatus, CliError> {
     let pins = app.runtime.tools_met(charter)?;
     match app.settings.form {
-        Form::Json => output::print_json(&PinsJson {
+        OutputFormat::Json => output::print_json(&PinsJson {
             tools: pins.iter().map(PinJson::from).collect(),
         })?,
-        Form::Human if pins.is_empty() => {
-            output::print(&[Line::from("no MCP tools seen yet")])?;
+        OutputFormat::Human if pins.is_empty() => {
+            output::print(&[StyledLine::from("no MCP tools seen yet")])?;
         }
-        Form::Human => {
-            let lines: Vec<Line> = pins.iter().map(|pin| line(app, pin)).collect();
+        OutputFormat::Human => {
+            let lines: Vec<StyledLine> = pins.iter().map(|pin| line(app, pin)).collect();
             output::print(&lines)?;
         }
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
-fn line(app: &App, pin: &Pin) -> Line {
+fn line(app: &App, pin: &ToolPin) -> StyledLine {
     let (tone, word) = match &pin.standing {
-        Standing::First => (Tone::Good, "accepted on first use".to_owned()),
-        Standing::Accepted { by, .. } => (Tone::Good, format!("accepted by {}", safe(by))),
-        Standing::Quarantined => (Tone::Bad, "changed: blocked".to_owned()),
+        PinStanding::First => (LineStyle::Good, "accepted on first use".to_owned()),
+        PinStanding::Accepted { by, .. } => (LineStyle::Good, format!("accepted by {}", safe(by))),
+        PinStanding::Quarantined => (LineStyle::Bad, "changed: blocked".to_owned()),
     };
     let digest: String = pin.seen.digest.to_string().chars().take(12).collect();
-    Line::new()
-        .with(Tone::Strong, pad(&safe(&pin.seen.tool), 32))
+    StyledLine::new()
+        .with(LineStyle::Strong, pad(&safe(&pin.seen.tool), 32))
         .with(
-            Tone::Faint,
+            LineStyle::Faint,
             format!(" {digest}  {} ago  ", figures::age(app.now(), pin.seen.at)),
         )
         .with(tone, word)
 }
 
 /// Lets a changed tool in, as it was met last.
-pub(crate) fn accept(app: &App, charter: &str, tool: &str, digest: &str) -> Result<Exit, CliError> {
+pub(crate) fn accept(
+    app: &App,
+    charter: &str,
+    tool: &str,
+    digest: &str,
+) -> Result<ExitStatus, CliError> {
     let pins = app.runtime.tools_met(charter)?;
-    let is_meant = |pin: &&Pin| {
+    let is_meant = |pin: &&ToolPin| {
         let seen: &Digest = &pin.seen.digest;
         pin.seen.tool == tool && digest.len() >= DIGITS_MIN && seen.to_string().starts_with(digest)
     };

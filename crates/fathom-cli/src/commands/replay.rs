@@ -1,17 +1,17 @@
 //! `fathom replay`: fold the journal again and compare.
 
-use fathom_core::step::Difference;
+use fathom_core::step::ReplayDifference;
 use fathom_host::HostError;
 use serde::Serialize;
 
 use crate::app::App;
 use crate::chronicle;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::figures::many;
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::output;
-use crate::settings::Form;
+use crate::settings::OutputFormat;
 
 /// Differences that are listed; there are more when the first has made all that follow differ.
 const LISTED_MAX: usize = 100;
@@ -33,36 +33,39 @@ struct DifferenceJson {
     folded: Vec<&'static str>,
 }
 
-pub(crate) fn replay(app: &App, name: &str) -> Result<Exit, CliError> {
+pub(crate) fn replay(app: &App, name: &str) -> Result<ExitStatus, CliError> {
     let run = app.find(name)?;
     let replay = app.runtime.replay(run)?;
     let count = replay.differences.len();
     match app.settings.form {
-        Form::Json => output::print_json(&ReplayJson {
+        OutputFormat::Json => output::print_json(&ReplayJson {
             run,
             events: replay.events,
             differences: count,
             model_calls: replay.model_calls,
             details: listed(&replay.differences).collect(),
         })?,
-        Form::Human => {
+        OutputFormat::Human => {
             let events = many(replay.events, "record", "records");
             let (tone, found) = if count == 0 {
-                (Tone::Good, "no differences".to_owned())
+                (LineStyle::Good, "no differences".to_owned())
             } else {
-                (Tone::Bad, many(count as u64, "difference", "differences"))
+                (
+                    LineStyle::Bad,
+                    many(count as u64, "difference", "differences"),
+                )
             };
             let mut lines = vec![
-                Line::from(format!("{events} replayed: "))
+                StyledLine::from(format!("{events} replayed: "))
                     .with(tone, found)
-                    .with(Tone::Plain, ", no model calls"),
+                    .with(LineStyle::Plain, ", no model calls"),
             ];
             lines.extend(listed(&replay.differences).map(|difference| difference.line()));
             output::print(&lines)?;
         }
     }
     if count == 0 {
-        return Ok(Exit::Ok);
+        return Ok(ExitStatus::Ok);
     }
     // Told as an error too, but stdout holds its one object already.
     let error = CliError::Run {
@@ -73,7 +76,7 @@ pub(crate) fn replay(app: &App, name: &str) -> Result<Exit, CliError> {
     Ok(error.exit())
 }
 
-fn listed(differences: &[Difference]) -> impl Iterator<Item = DifferenceJson> {
+fn listed(differences: &[ReplayDifference]) -> impl Iterator<Item = DifferenceJson> {
     differences
         .iter()
         .take(LISTED_MAX)
@@ -86,8 +89,8 @@ fn listed(differences: &[Difference]) -> impl Iterator<Item = DifferenceJson> {
 }
 
 impl DifferenceJson {
-    fn line(&self) -> Line {
-        Line::from(format!(
+    fn line(&self) -> StyledLine {
+        StyledLine::from(format!(
             "  {}:{}  recorded {}; replayed {}",
             self.episode,
             self.seq,

@@ -7,14 +7,14 @@ use super::ended::{conclude, settle};
 use super::people;
 use crate::app::App;
 use crate::approval_view::ApprovalJson;
-use crate::beside::Beside;
+use crate::beside::BackgroundResume;
 use crate::error::{CliError, ErrorJson};
-use crate::exit::Exit;
-use crate::follow::{Followed, follow};
-use crate::line::Line;
+use crate::exit::ExitStatus;
+use crate::follow::{FinishedRun, follow};
+use crate::line::StyledLine;
 use crate::output;
 use crate::result_json::{self, ResultJson};
-use crate::settings::{Form, Loudness};
+use crate::settings::{OutputFormat, Verbosity};
 
 /// Runs that are resumed at once.
 const RUNS_MAX: usize = 64;
@@ -31,17 +31,17 @@ enum OneJson {
     Error(ErrorJson),
 }
 
-pub(crate) async fn resume(app: &App, name: Option<&str>) -> Result<Exit, CliError> {
+pub(crate) async fn resume(app: &App, name: Option<&str>) -> Result<ExitStatus, CliError> {
     let Some(name) = name else {
         return resume_all(app).await;
     };
     let run = app.find(name)?;
     let handle = app.runtime.resume(run)?;
-    let followed = follow(app, vec![handle], Beside::nothing()).await?;
+    let followed = follow(app, vec![handle], BackgroundResume::nothing()).await?;
     match (app.settings.form, followed.into_iter().next()) {
-        (_, None) => Ok(Exit::Bug),
-        (Form::Human, Some(followed)) => conclude(app, followed, Vec::new()),
-        (Form::Json, Some(followed)) => {
+        (_, None) => Ok(ExitStatus::Bug),
+        (OutputFormat::Human, Some(followed)) => conclude(app, followed, Vec::new()),
+        (OutputFormat::Json, Some(followed)) => {
             let (followed, exit) = settle(followed)?;
             let result = told(app, &followed)?;
             let results = result.map(|result| OneJson::Result(Box::new(result)));
@@ -54,14 +54,14 @@ pub(crate) async fn resume(app: &App, name: Option<&str>) -> Result<Exit, CliErr
 }
 
 /// How a run came back, as a program reads it.
-pub(super) fn told(app: &App, followed: &Followed) -> Result<Option<ResultJson>, CliError> {
+pub(super) fn told(app: &App, followed: &FinishedRun) -> Result<Option<ResultJson>, CliError> {
     let asked = people::asked_by(app, followed)?;
     let asked = asked.into_iter().map(ApprovalJson::from).collect();
     let result = result_json::of(followed.run, &followed.story, Vec::new());
     Ok(result.map(|result| result.asking(asked)))
 }
 
-async fn resume_all(app: &App) -> Result<Exit, CliError> {
+async fn resume_all(app: &App) -> Result<ExitStatus, CliError> {
     let mut handles: Vec<RunHandle> = Vec::new();
     let mut failures = Vec::new();
     for run in app.runtime.unfinished()?.into_iter().take(RUNS_MAX) {
@@ -70,12 +70,12 @@ async fn resume_all(app: &App) -> Result<Exit, CliError> {
             Err(error) => failures.push(CliError::Run { run, error }),
         }
     }
-    if handles.is_empty() && failures.is_empty() && app.settings.loudness != Loudness::Quiet {
-        output::say(&[Line::from("no unfinished runs")]);
+    if handles.is_empty() && failures.is_empty() && app.settings.loudness != Verbosity::Quiet {
+        output::say(&[StyledLine::from("no unfinished runs")]);
     }
-    let mut followed = follow(app, handles, Beside::nothing()).await?;
+    let mut followed = follow(app, handles, BackgroundResume::nothing()).await?;
     // One answer goes to stdout; several would run into each other, and `fathom show` prints each.
-    if app.settings.form == Form::Human
+    if app.settings.form == OutputFormat::Human
         && failures.is_empty()
         && followed.len() == 1
         && let Some(only) = followed.pop()
@@ -86,15 +86,19 @@ async fn resume_all(app: &App) -> Result<Exit, CliError> {
 }
 
 /// Tells how every run came back; the gravest of the exits is the command's.
-fn report(app: &App, followed: Vec<Followed>, failures: Vec<CliError>) -> Result<Exit, CliError> {
-    let mut worst = Exit::Ok;
+fn report(
+    app: &App,
+    followed: Vec<FinishedRun>,
+    failures: Vec<CliError>,
+) -> Result<ExitStatus, CliError> {
+    let mut worst = ExitStatus::Ok;
     let mut results = Vec::new();
     let settled = followed.into_iter().map(settle);
     for one in settled.chain(failures.into_iter().map(Err)) {
         match one {
             Ok((followed, exit)) => {
                 worst = worst.max(exit);
-                if app.settings.form == Form::Human {
+                if app.settings.form == OutputFormat::Human {
                     people::say_asked(app, &followed)?;
                 }
                 let result = told(app, &followed)?;
@@ -107,7 +111,7 @@ fn report(app: &App, followed: Vec<Followed>, failures: Vec<CliError>) -> Result
             }
         }
     }
-    if app.settings.form == Form::Json {
+    if app.settings.form == OutputFormat::Json {
         output::print_json(&ResumedJson { results })?;
     }
     Ok(worst)

@@ -4,23 +4,25 @@ use std::path::{Path, PathBuf};
 
 use fathom_core::protocol::CouncilRole;
 use fathom_host::HostError;
-use fathom_host::charter::{Charter, HOME_FOLDER, Version};
-use fathom_host::rfc::{Bump, Change, Merge, Rfc, Spoken, diff as differences};
+use fathom_host::charter::{Charter, CharterVersion, HOME_FOLDER};
+use fathom_host::rfc::{
+    CharterChange, MergeAuthority, RfcStore, RoleStatement, VersionBump, diff as differences,
+};
 use fathom_models::count_o200k;
 use serde::Serialize;
 
 use super::identity::{folder_of, label, read_key};
 use crate::app::App;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::figures::{self, many};
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::output;
 use crate::plain_text::{one_line, pad, safe};
-use crate::settings::{Form, Settings};
-use crate::typed::{About, RfcCommand};
+use crate::settings::{OutputFormat, RunSettings};
+use crate::typed::{ProposalArgs, RfcCommand};
 
-pub(crate) fn carry_out(command: RfcCommand, app: &App) -> Result<Exit, CliError> {
+pub(crate) fn carry_out(command: RfcCommand, app: &App) -> Result<ExitStatus, CliError> {
     match command {
         RfcCommand::Propose { dir, about } => {
             let (dir, onto) = places(app, &dir, &about)?;
@@ -54,14 +56,14 @@ pub(crate) fn carry_out(command: RfcCommand, app: &App) -> Result<Exit, CliError
             let merged = match (key, prime_key, reason) {
                 (Some(key), Some(prime_key), Some(reason)) => {
                     let (creator, prime) = (read_key(&key)?, read_key(&prime_key)?);
-                    let merge = Merge::Emergency {
+                    let merge = MergeAuthority::Emergency {
                         creator: &creator,
                         prime: &prime,
                         reason: &reason,
                     };
                     app.runtime.merge(&rfc, merge)?
                 }
-                _ => app.runtime.merge(&rfc, Merge::Voted)?,
+                _ => app.runtime.merge(&rfc, MergeAuthority::Voted)?,
             };
             told(app, &merged)
         }
@@ -71,7 +73,11 @@ pub(crate) fn carry_out(command: RfcCommand, app: &App) -> Result<Exit, CliError
 }
 
 /// The folder with the change, and the one that it is about.
-pub(super) fn places(app: &App, dir: &Path, about: &About) -> Result<(PathBuf, PathBuf), CliError> {
+pub(super) fn places(
+    app: &App,
+    dir: &Path,
+    about: &ProposalArgs,
+) -> Result<(PathBuf, PathBuf), CliError> {
     let base = std::env::current_dir().map_err(CliError::Setup)?;
     let dir = base.join(dir);
     let onto = if let Some(said) = &about.onto {
@@ -89,12 +95,12 @@ pub(super) fn places(app: &App, dir: &Path, about: &About) -> Result<(PathBuf, P
 }
 
 /// Prints a proposal as it stands now.
-pub(super) fn told(app: &App, rfc: &Rfc) -> Result<Exit, CliError> {
+pub(super) fn told(app: &App, rfc: &RfcStore) -> Result<ExitStatus, CliError> {
     match app.settings.form {
-        Form::Json => output::print_json(rfc)?,
-        Form::Human => output::print(&lines(rfc))?,
+        OutputFormat::Json => output::print_json(rfc)?,
+        OutputFormat::Human => output::print(&lines(rfc))?,
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
 #[derive(Serialize)]
@@ -106,9 +112,9 @@ struct ListJson<'a> {
 struct RowJson<'a> {
     id: &'a str,
     charter: &'a str,
-    from: Version,
-    to: Version,
-    bump: Bump,
+    from: CharterVersion,
+    to: CharterVersion,
+    bump: VersionBump,
     identity: bool,
     state: &'static str,
     by: &'a str,
@@ -116,7 +122,7 @@ struct RowJson<'a> {
     why: &'a str,
 }
 
-fn state(rfc: &Rfc) -> &'static str {
+fn state(rfc: &RfcStore) -> &'static str {
     match &rfc.merged {
         Some(merged) if merged.emergency.is_some() => "merged as an emergency",
         Some(_) => "merged",
@@ -125,7 +131,7 @@ fn state(rfc: &Rfc) -> &'static str {
     }
 }
 
-fn list(app: &App) -> Result<Exit, CliError> {
+fn list(app: &App) -> Result<ExitStatus, CliError> {
     let rfcs = app.runtime.rfcs()?;
     let rows = rfcs.iter().map(|rfc| RowJson {
         id: &rfc.id,
@@ -141,27 +147,29 @@ fn list(app: &App) -> Result<Exit, CliError> {
     });
     let rows: Vec<RowJson<'_>> = rows.collect();
     match app.settings.form {
-        Form::Json => output::print_json(&ListJson { rfcs: rows })?,
-        Form::Human if rows.is_empty() => output::print(&[Line::from("no proposals")])?,
-        Form::Human => {
+        OutputFormat::Json => output::print_json(&ListJson { rfcs: rows })?,
+        OutputFormat::Human if rows.is_empty() => {
+            output::print(&[StyledLine::from("no proposals")])?
+        }
+        OutputFormat::Human => {
             let line = |row: &RowJson<'_>| {
-                Line::new()
-                    .with(Tone::Strong, row.id)
+                StyledLine::new()
+                    .with(LineStyle::Strong, row.id)
                     .with(
-                        Tone::Plain,
+                        LineStyle::Plain,
                         format!("  {} {} → {}", safe(row.charter), row.from, row.to),
                     )
-                    .with(Tone::Faint, format!("  {}  ", row.bump))
-                    .with(Tone::Plain, row.state)
-                    .with(Tone::Faint, format!("  {}", one_line(row.why)))
+                    .with(LineStyle::Faint, format!("  {}  ", row.bump))
+                    .with(LineStyle::Plain, row.state)
+                    .with(LineStyle::Faint, format!("  {}", one_line(row.why)))
             };
             output::print(&rows.iter().map(line).collect::<Vec<_>>())?;
         }
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
-fn lines(rfc: &Rfc) -> Vec<Line> {
+fn lines(rfc: &RfcStore) -> Vec<StyledLine> {
     let proposal = &rfc.proposal;
     let head = format!(
         "  {} {} → {}  {}",
@@ -172,11 +180,11 @@ fn lines(rfc: &Rfc) -> Vec<Line> {
     );
     let mut lines = vec![
         label("proposal")
-            .with(Tone::Strong, rfc.id.clone())
-            .with(Tone::Plain, head),
-        label("why").with(Tone::Plain, one_line(&proposal.why)),
+            .with(LineStyle::Strong, rfc.id.clone())
+            .with(LineStyle::Plain, head),
+        label("why").with(LineStyle::Plain, one_line(&proposal.why)),
         label("by").with(
-            Tone::Plain,
+            LineStyle::Plain,
             format!("{}, {}", safe(&rfc.by), figures::moment(proposal.at)),
         ),
     ];
@@ -186,57 +194,57 @@ fn lines(rfc: &Rfc) -> Vec<Line> {
     let missing = rfc.unreviewed();
     if rfc.merged.is_none() {
         for role in missing {
-            lines.push(label("missing").with(Tone::Odd, format!("review by {role}")));
+            lines.push(label("missing").with(LineStyle::Odd, format!("review by {role}")));
         }
-        lines.push(label("vote").with(Tone::Plain, rfc.outcome.to_string()));
+        lines.push(label("vote").with(LineStyle::Plain, rfc.outcome.to_string()));
     }
     if rfc.ignored > 0 {
         let ignored = many(rfc.ignored as u64, "invalid message", "invalid messages");
-        lines.push(label("ignored").with(Tone::Odd, ignored));
+        lines.push(label("ignored").with(LineStyle::Odd, ignored));
     }
     if let Some(merged) = &rfc.merged {
         let at = figures::moment(merged.at);
-        lines.push(label("merged").with(Tone::Good, format!("{at}, by {}", safe(&merged.by))));
+        lines.push(label("merged").with(LineStyle::Good, format!("{at}, by {}", safe(&merged.by))));
         if let Some(emergency) = &merged.emergency {
-            lines.push(label("emergency").with(Tone::Odd, one_line(&emergency.reason)));
+            lines.push(label("emergency").with(LineStyle::Odd, one_line(&emergency.reason)));
         }
-        lines.push(label("kept").with(Tone::Plain, safe(&merged.kept.display().to_string())));
+        lines.push(label("kept").with(LineStyle::Plain, safe(&merged.kept.display().to_string())));
     }
     lines
 }
 
-fn spoken(what: &str, spoken: &Spoken) -> Line {
+fn spoken(what: &str, spoken: &RoleStatement) -> StyledLine {
     let ballot = spoken.ballot.map(|ballot| format!("{ballot}  "));
     let role = pad(spoken.role.as_str(), CouncilRole::CodeMind.as_str().len());
     label(what)
-        .with(Tone::Strong, role)
+        .with(LineStyle::Strong, role)
         .with(
-            Tone::Plain,
+            LineStyle::Plain,
             format!("  {}{}", ballot.unwrap_or_default(), one_line(&spoken.text)),
         )
         .with(
-            Tone::Faint,
+            LineStyle::Faint,
             format!("  {} {}", spoken.by, figures::moment(spoken.at)),
         )
 }
 
 /// Changes, file by file, old → new.
-fn change_lines(changes: &[Change]) -> Vec<Line> {
+fn change_lines(changes: &[CharterChange]) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     let mut file = "";
     for change in changes {
         if change.file != file {
             file = &change.file;
-            lines.push(Line::new().with(Tone::Strong, safe(file)));
+            lines.push(StyledLine::new().with(LineStyle::Strong, safe(file)));
         }
         lines.push(
-            Line::new()
-                .with(Tone::Faint, format!("  {:<5}  ", change.bump))
-                .with(Tone::Plain, safe(&change.key)),
+            StyledLine::new()
+                .with(LineStyle::Faint, format!("  {:<5}  ", change.bump))
+                .with(LineStyle::Plain, safe(&change.key)),
         );
         let sides = [
-            ("- ", &change.old, Tone::Bad),
-            ("+ ", &change.new, Tone::Good),
+            ("- ", &change.old, LineStyle::Bad),
+            ("+ ", &change.new, LineStyle::Good),
         ];
         for (sign, value, tone) in sides {
             if let Some(value) = value {
@@ -244,8 +252,9 @@ fn change_lines(changes: &[Change]) -> Vec<Line> {
                     .as_str()
                     .map_or_else(|| value.to_string(), str::to_owned);
                 lines.extend(
-                    said.lines()
-                        .map(|line| Line::new().with(tone, format!("    {sign}{}", safe(line)))),
+                    said.lines().map(|line| {
+                        StyledLine::new().with(tone, format!("    {sign}{}", safe(line)))
+                    }),
                 );
             }
         }
@@ -255,11 +264,11 @@ fn change_lines(changes: &[Change]) -> Vec<Line> {
 
 #[derive(Serialize)]
 struct DiffJson<'a> {
-    changes: &'a [Change],
-    bump: Option<Bump>,
-    from: Version,
-    to: Version,
-    needed: Option<Version>,
+    changes: &'a [CharterChange],
+    bump: Option<VersionBump>,
+    from: CharterVersion,
+    to: CharterVersion,
+    needed: Option<CharterVersion>,
 }
 
 /// What is different between two charters.
@@ -267,8 +276,8 @@ pub(super) fn diff(
     old: &str,
     new: &str,
     folder: &Path,
-    settings: &Settings,
-) -> Result<Exit, CliError> {
+    settings: &RunSettings,
+) -> Result<ExitStatus, CliError> {
     let find = |said: &str| Charter::find(said, folder, &settings.home, &count_o200k);
     let old = find(old).map_err(HostError::from)?;
     let new = find(new).map_err(HostError::from)?;
@@ -276,23 +285,23 @@ pub(super) fn diff(
     let bump = (!changes.is_empty()).then(|| differences::bump(&changes));
     let needed = bump.map(|bump| bump.after(old.version));
     match (settings.form, bump.zip(needed)) {
-        (Form::Json, _) => output::print_json(&DiffJson {
+        (OutputFormat::Json, _) => output::print_json(&DiffJson {
             changes: &changes,
             bump,
             from: old.version,
             to: new.version,
             needed,
         })?,
-        (Form::Human, None) => output::print(&[Line::from("no differences")])?,
-        (Form::Human, Some((bump, needed))) => {
+        (OutputFormat::Human, None) => output::print(&[StyledLine::from("no differences")])?,
+        (OutputFormat::Human, Some((bump, needed))) => {
             let mut lines = change_lines(&changes);
             let count = many(changes.len() as u64, "change", "changes");
-            lines.push(Line::from(format!(
+            lines.push(StyledLine::from(format!(
                 "{count}, {bump}: version {} must become at least {needed}; it is {}",
                 old.version, new.version
             )));
             output::print(&lines)?;
         }
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }

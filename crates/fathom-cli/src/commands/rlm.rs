@@ -4,47 +4,47 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use fathom_core::cell::CellLimits;
-use fathom_core::programs::rlm::{Params, Recipes};
+use fathom_core::programs::rlm::{RecipeMode, RlmConfig};
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use fathom_host::NewRun;
-use fathom_host::charter::Profile;
-use fathom_host::exploring::{Document, Exploration, Plain, read_text};
+use fathom_host::charter::ModelProfile;
+use fathom_host::exploring::{MaterialDocument, PlainCallRule, RlmRequest, read_text};
 
 use super::launch::{launch_rlm, left_out};
 use crate::app::App;
 use crate::embedded;
 use crate::environment;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::inputs;
-use crate::settings::Settings;
-use crate::typed::{RecipeChoice, Rlm};
+use crate::settings::RunSettings;
+use crate::typed::{RecipeChoice, RlmArgs};
 
 /// The charter of a run for which none is named.
 pub(crate) const CHARTER: &str = "rlm";
 
-pub(crate) async fn rlm(asked: Rlm, settings: Settings) -> Result<Exit, CliError> {
+pub(crate) async fn rlm(asked: RlmArgs, settings: RunSettings) -> Result<ExitStatus, CliError> {
     let charter = settings.charter()?;
     let mut models = charter.cast(settings.model.models(environment::key)?);
     let (paths, text) = context(&asked)?;
     let question = inputs::question("rlm", asked.question.as_deref())?;
-    let params = params(&asked, Profile::of(&models.main))?;
+    let params = params(&asked, ModelProfile::of(&models.main))?;
     let direct = settings.direct.clone();
     let app = App::open(settings)?;
     let mut warnings: Vec<String> = charter.warnings.iter().map(ToString::to_string).collect();
     warnings.extend(embedded::settle(&app.runtime, &mut models)?);
     let frame = charter.frame();
     let goal = Text::new(question);
-    let exploration = Exploration {
+    let exploration = RlmRequest {
         goal: goal.clone(),
         paths,
         text,
         params,
         plain: if asked.repl {
-            Plain::Never
+            PlainCallRule::Never
         } else {
-            Plain::IfItFits
+            PlainCallRule::IfItFits
         },
         direct,
     };
@@ -62,7 +62,7 @@ pub(crate) async fn rlm(asked: Rlm, settings: Settings) -> Result<Exit, CliError
 }
 
 /// Files and folders, and a text without a file.
-type Material = (Vec<PathBuf>, Option<Document>);
+type MaterialArg = (Vec<PathBuf>, Option<MaterialDocument>);
 
 /// Names under which stdin may be given.
 const STDIN: [&str; 4] = ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
@@ -75,7 +75,7 @@ pub(super) fn has_stdin(paths: &[PathBuf]) -> bool {
 }
 
 /// Files and folders, and what stdin says where `-` is among them.
-fn split(paths: &[PathBuf]) -> Result<Material, CliError> {
+fn split(paths: &[PathBuf]) -> Result<MaterialArg, CliError> {
     let is_stdin = |path: &PathBuf| path.as_os_str() == "-";
     let (stdin, paths): (Vec<_>, Vec<_>) = paths.iter().cloned().partition(is_stdin);
     let text = if stdin.is_empty() {
@@ -86,7 +86,7 @@ fn split(paths: &[PathBuf]) -> Result<Material, CliError> {
     Ok((paths, text))
 }
 
-fn context(asked: &Rlm) -> Result<Material, CliError> {
+fn context(asked: &RlmArgs) -> Result<MaterialArg, CliError> {
     let reads_question = asked.question.as_deref().is_none_or(|typed| typed == "-");
     if reads_question && has_stdin(&asked.context) {
         return Err(CliError::Arguments {
@@ -97,17 +97,17 @@ fn context(asked: &Rlm) -> Result<Material, CliError> {
     split(&asked.context)
 }
 
-fn params(asked: &Rlm, profile: Profile) -> Result<Params, CliError> {
+fn params(asked: &RlmArgs, profile: ModelProfile) -> Result<RlmConfig, CliError> {
     let schema = asked.schema.as_deref().map(inputs::schema).transpose()?;
-    let usual = Params {
+    let usual = RlmConfig {
         schema,
         reuse: asked.reuse,
-        ..Params::default()
+        ..RlmConfig::default()
     };
     // A small model reads and writes slowly, and writes code that does not work.
     let mut params = match profile {
-        Profile::Local => Params {
-            recipes: Recipes::Chosen,
+        ModelProfile::Local => RlmConfig {
+            recipes: RecipeMode::Chosen,
             limits: CellLimits {
                 output: 2 << 10,
                 ..CellLimits::default()
@@ -119,13 +119,13 @@ fn params(asked: &Rlm, profile: Profile) -> Result<Params, CliError> {
             temperature_milli: Some(0),
             ..usual
         },
-        Profile::Remote => usual,
+        ModelProfile::Remote => usual,
     };
     match asked.recipes {
         None => {}
-        Some(RecipeChoice::Off) => params.recipes = Recipes::Off,
-        Some(RecipeChoice::Offered) => params.recipes = Recipes::Offered,
-        Some(RecipeChoice::Chosen) => params.recipes = Recipes::Chosen,
+        Some(RecipeChoice::Off) => params.recipes = RecipeMode::Off,
+        Some(RecipeChoice::Offered) => params.recipes = RecipeMode::Offered,
+        Some(RecipeChoice::Chosen) => params.recipes = RecipeMode::Chosen,
     }
     if let Some(turns) = asked.turns {
         params.turns_max = turns;
@@ -139,27 +139,27 @@ fn params(asked: &Rlm, profile: Profile) -> Result<Params, CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::typed::{Command, Typed};
+    use crate::typed::{Cli, CliCommand};
 
     #[test]
     fn r01_a_small_model_only_chooses_and_leaves_nothing_to_chance() {
         let typed = crate::typed::parse(["fathom", "rlm", "Which?", "--context", "a.log"]);
-        let Ok(Typed {
-            command: Command::Rlm(asked),
+        let Ok(Cli {
+            command: CliCommand::Rlm(asked),
             ..
         }) = typed
         else {
             panic!("a question about material");
         };
         let of = |profile| params(&asked, profile).expect("it has no schema to read");
-        let (small, large) = (of(Profile::Local), of(Profile::Remote));
+        let (small, large) = (of(ModelProfile::Local), of(ModelProfile::Remote));
         assert_eq!(
             (small.temperature_milli, small.recipes),
-            (Some(0), Recipes::Chosen)
+            (Some(0), RecipeMode::Chosen)
         );
         assert_eq!(
             (large.temperature_milli, large.recipes),
-            (None, Recipes::Offered)
+            (None, RecipeMode::Offered)
         );
     }
 }

@@ -2,21 +2,21 @@
 
 use fathom_core::id::RunId;
 use fathom_core::unit::{Nanodollars, Timestamp};
-use fathom_host::story::Story;
+use fathom_host::story::RunView;
 use fathom_store::RunInfo;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::episode_json::{Ownership, readable, run_status};
+use crate::episode_json::{RunOwnership, readable, run_status};
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::figures;
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::model_choice::shown;
 use crate::output;
 use crate::plain_text::{clip, one_line};
-use crate::settings::{Form, Loudness};
-use crate::table::{self, Column, GAP, Side};
+use crate::settings::{OutputFormat, Verbosity};
+use crate::table::{self, ColumnSide, GAP, TableColumn};
 
 #[derive(Serialize)]
 struct RunsJson {
@@ -41,7 +41,7 @@ struct RunJson {
 }
 
 /// A run and what its story adds to the list.
-struct Listed {
+struct ListedRun {
     info: RunInfo,
     /// Its id, as short as it can be.
     short: String,
@@ -51,36 +51,36 @@ struct Listed {
     question: Option<String>,
 }
 
-pub(crate) fn runs(app: &App, limit: u32) -> Result<Exit, CliError> {
+pub(crate) fn runs(app: &App, limit: u32) -> Result<ExitStatus, CliError> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let infos = app.runtime.runs(limit)?;
-    let listed: Vec<Listed> = infos
+    let listed: Vec<ListedRun> = infos
         .into_iter()
-        .map(|info| Listed::read(app, info))
+        .map(|info| ListedRun::read(app, info))
         .collect();
     match app.settings.form {
-        Form::Json => output::print_json(&RunsJson {
+        OutputFormat::Json => output::print_json(&RunsJson {
             runs: listed.into_iter().map(RunJson::from).collect(),
         })?,
-        Form::Human if listed.is_empty() => {
-            if app.settings.loudness != Loudness::Quiet {
+        OutputFormat::Human if listed.is_empty() => {
+            if app.settings.loudness != Verbosity::Quiet {
                 let home = app.settings.home.display();
-                output::say(&[Line::from(format!("no runs in {home}"))]);
+                output::say(&[StyledLine::from(format!("no runs in {home}"))]);
             }
         }
-        Form::Human => output::print(&table(app.now(), &listed, output::stdout_columns()))?,
+        OutputFormat::Human => output::print(&table(app.now(), &listed, output::stdout_columns()))?,
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
-impl Listed {
+impl ListedRun {
     /// A run whose story cannot be read is listed all the same.
     fn read(app: &App, info: RunInfo) -> Self {
         let story = app.runtime.story(info.run).unwrap_or_default();
         let ownership = if !info.state.is_finished() && app.runtime.is_owned(info.run) {
-            Ownership::Owned
+            RunOwnership::Owned
         } else {
-            Ownership::Free
+            RunOwnership::Free
         };
         let spent = story.spent();
         Self {
@@ -94,12 +94,12 @@ impl Listed {
     }
 }
 
-fn question(story: &Story) -> Option<String> {
+fn question(story: &RunView) -> Option<String> {
     readable(&story.root()?.started.goal)
 }
 
-impl From<Listed> for RunJson {
-    fn from(listed: Listed) -> Self {
+impl From<ListedRun> for RunJson {
+    fn from(listed: ListedRun) -> Self {
         let info = listed.info;
         Self {
             run: info.run,
@@ -126,25 +126,29 @@ const MODEL_COLUMNS_MAX: usize = 28;
 /// Columns that the question should have, else other columns go.
 const QUESTION_COLUMNS_MIN: usize = 20;
 
-fn table(now: Timestamp, listed: &[Listed], width: usize) -> Vec<Line> {
-    let column = |head: &str, side, cell: &dyn Fn(&Listed) -> String| {
-        Column::new(head, side, listed.iter().map(cell).collect())
+fn table(now: Timestamp, listed: &[ListedRun], width: usize) -> Vec<StyledLine> {
+    let column = |head: &str, side, cell: &dyn Fn(&ListedRun) -> String| {
+        TableColumn::new(head, side, listed.iter().map(cell).collect())
     };
     let mut table = vec![
-        column("run", Side::Left, &|listed| listed.short.clone()),
-        column("age", Side::Right, &|listed| {
+        column("run", ColumnSide::Left, &|listed| listed.short.clone()),
+        column("age", ColumnSide::Right, &|listed| {
             figures::age(now, listed.info.created_at)
         }),
-        column("status", Side::Left, &|listed| listed.status.clone()),
-        column("program", Side::Left, &|listed| listed.info.program.clone()),
-        column("model", Side::Left, &|listed| {
+        column("status", ColumnSide::Left, &|listed| listed.status.clone()),
+        column("program", ColumnSide::Left, &|listed| {
+            listed.info.program.clone()
+        }),
+        column("model", ColumnSide::Left, &|listed| {
             clip(&shown(&listed.info.model), MODEL_COLUMNS_MAX)
         }),
-        column("tokens", Side::Right, &|listed| {
+        column("tokens", ColumnSide::Right, &|listed| {
             figures::count(listed.tokens)
         }),
-        column("cost", Side::Right, &|listed| figures::cost(listed.money)),
-        column("calls", Side::Right, &|listed| {
+        column("cost", ColumnSide::Right, &|listed| {
+            figures::cost(listed.money)
+        }),
+        column("calls", ColumnSide::Right, &|listed| {
             figures::count(listed.info.model_calls)
         }),
     ];
@@ -153,30 +157,30 @@ fn table(now: Timestamp, listed: &[Listed], width: usize) -> Vec<Line> {
     rows(&table, listed, width)
 }
 
-fn rows(table: &[Column], listed: &[Listed], width: usize) -> Vec<Line> {
-    let mut head = Line::new();
+fn rows(table: &[TableColumn], listed: &[ListedRun], width: usize) -> Vec<StyledLine> {
+    let mut head = StyledLine::new();
     for column in table {
-        head.push(Tone::Faint, column.padded(&column.head));
-        head.push(Tone::Plain, GAP);
+        head.push(LineStyle::Faint, column.padded(&column.head));
+        head.push(LineStyle::Plain, GAP);
     }
-    let mut lines = vec![head.with(Tone::Faint, "question").clipped(width)];
+    let mut lines = vec![head.with(LineStyle::Faint, "question").clipped(width)];
     for (row, listed) in listed.iter().enumerate() {
-        let mut line = Line::new();
+        let mut line = StyledLine::new();
         for column in table {
             let tone = match (column.head.as_str(), listed.status.as_str()) {
-                ("status", "failed") => Tone::Bad,
-                ("status", status) if !matches!(status, "ok" | "running") => Tone::Odd,
-                _ => Tone::Plain,
+                ("status", "failed") => LineStyle::Bad,
+                ("status", status) if !matches!(status, "ok" | "running") => LineStyle::Odd,
+                _ => LineStyle::Plain,
             };
             let cell = column.cells.get(row).map_or("", String::as_str);
             line.push(tone, column.padded(cell));
-            line.push(Tone::Plain, GAP);
+            line.push(LineStyle::Plain, GAP);
         }
         let question = match &listed.question {
             Some(question) => one_line(question),
             None => "(shredded)".to_owned(),
         };
-        lines.push(line.with(Tone::Plain, question).clipped(width));
+        lines.push(line.with(LineStyle::Plain, question).clipped(width));
     }
     lines
 }

@@ -7,13 +7,13 @@ fn id(text: &str) -> RunId {
 #[test]
 fn x01_the_table_leaves_out_columns_where_there_is_no_room() {
     use fathom_core::id::Epoch;
-    use fathom_core::outcome::Status;
+    use fathom_core::outcome::EpisodeStatus;
     use fathom_store::RunState;
-    let listed = |run: &str, status: &str, question: Option<&str>| Listed {
+    let listed = |run: &str, status: &str, question: Option<&str>| ListedRun {
         info: RunInfo {
             run: id(run),
             epoch: Epoch(1),
-            state: RunState::Finished(Status::Ok),
+            state: RunState::Finished(EpisodeStatus::Ok),
             program: "direct".into(),
             model: "openai/qwen3-32b".into(),
             created_at: Timestamp(1_000_000),

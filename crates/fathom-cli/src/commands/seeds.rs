@@ -1,17 +1,17 @@
 //! `fathom seeds`: what was kept for later.
 
 use fathom_host::HostError;
-use fathom_store::channels::{Seed, SeedKind, SeedState, Seeds};
+use fathom_store::channels::{SeedKind, SeedState, SeedStore, ThoughtSeed};
 use serde::Serialize;
 
 use crate::app::App;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::figures;
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::output;
 use crate::plain_text::one_line;
-use crate::settings::{Form, Loudness};
+use crate::settings::{OutputFormat, Verbosity};
 use crate::typed::SeedsCommand;
 
 #[derive(Serialize)]
@@ -31,8 +31,8 @@ pub(super) struct SeedJson {
     text: Option<String>,
 }
 
-impl From<Seed> for SeedJson {
-    fn from(seed: Seed) -> Self {
+impl From<ThoughtSeed> for SeedJson {
+    fn from(seed: ThoughtSeed) -> Self {
         Self {
             id: seed.id,
             run: seed.run.to_string(),
@@ -44,7 +44,7 @@ impl From<Seed> for SeedJson {
     }
 }
 
-pub(crate) fn carry_out(command: SeedsCommand, app: &App) -> Result<Exit, CliError> {
+pub(crate) fn carry_out(command: SeedsCommand, app: &App) -> Result<ExitStatus, CliError> {
     let seeds = app.runtime.seeds()?;
     let found = match command {
         SeedsCommand::List { state } => {
@@ -55,29 +55,29 @@ pub(crate) fn carry_out(command: SeedsCommand, app: &App) -> Result<Exit, CliErr
             let seed = named(&seeds, id)?;
             let state = state.into();
             seeds.mark(&seed.id, state).map_err(HostError::from)?;
-            vec![Seed { state, ..seed }]
+            vec![ThoughtSeed { state, ..seed }]
         }
     };
     match app.settings.form {
-        Form::Json => output::print_json(&SeedsJson {
+        OutputFormat::Json => output::print_json(&SeedsJson {
             seeds: found.into_iter().map(SeedJson::from).collect(),
         })?,
-        Form::Human if found.is_empty() => {
-            if app.settings.loudness != Loudness::Quiet {
-                output::say(&[Line::from("no thought seeds".to_owned())]);
+        OutputFormat::Human if found.is_empty() => {
+            if app.settings.loudness != Verbosity::Quiet {
+                output::say(&[StyledLine::from("no thought seeds".to_owned())]);
             }
         }
-        Form::Human => {
+        OutputFormat::Human => {
             let width = output::stdout_columns();
-            let lines: Vec<Line> = found.iter().flat_map(|seed| lines(seed, width)).collect();
+            let lines: Vec<StyledLine> = found.iter().flat_map(|seed| lines(seed, width)).collect();
             output::print(&lines)?;
         }
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
 /// The seed whose id is, or begins with, what was typed. The id of one may be the beginning of another's.
-fn named(seeds: &Seeds, id: String) -> Result<Seed, CliError> {
+fn named(seeds: &SeedStore, id: String) -> Result<ThoughtSeed, CliError> {
     if let Some(seed) = seeds.get(&id).map_err(HostError::from)? {
         return Ok(seed);
     }
@@ -90,22 +90,22 @@ fn named(seeds: &Seeds, id: String) -> Result<Seed, CliError> {
     }
 }
 
-fn lines(seed: &Seed, width: usize) -> [Line; 2] {
+fn lines(seed: &ThoughtSeed, width: usize) -> [StyledLine; 2] {
     let kind = match seed.kind {
         SeedKind::ThoughtSeed => "idea",
         SeedKind::Verify => "verified",
     };
-    let head = Line::new()
-        .with(Tone::Strong, seed.state.as_str())
+    let head = StyledLine::new()
+        .with(LineStyle::Strong, seed.state.as_str())
         .with(
-            Tone::Faint,
+            LineStyle::Faint,
             format!(" {kind} {} ", figures::moment(seed.created)),
         )
-        .with(Tone::Plain, seed.id.clone());
+        .with(LineStyle::Plain, seed.id.clone());
     let text = seed
         .text
         .as_deref()
         .map_or("(its run was shredded)".to_owned(), one_line);
-    let text = Line::new().with(Tone::Plain, format!("    {text}"));
+    let text = StyledLine::new().with(LineStyle::Plain, format!("    {text}"));
     [head.clipped(width), text.clipped(width)]
 }

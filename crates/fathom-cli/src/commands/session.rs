@@ -6,17 +6,17 @@ use fathom_store::history::HistoryEntry;
 
 use crate::app::App;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::figures;
-use crate::line::{Line, Tone};
-use crate::masking::Original;
+use crate::line::{LineStyle, StyledLine};
+use crate::masking::Unmasked;
 use crate::output;
 use crate::plain_text::safe;
-use crate::settings::Form;
+use crate::settings::OutputFormat;
 use crate::typed::SessionCommand;
 use crate::whole_file;
 
-pub(crate) fn carry_out(command: SessionCommand, app: &App) -> Result<Exit, CliError> {
+pub(crate) fn carry_out(command: SessionCommand, app: &App) -> Result<ExitStatus, CliError> {
     let domains = app.runtime.domains();
     match command {
         SessionCommand::Show { id } => {
@@ -39,7 +39,7 @@ pub(crate) fn carry_out(command: SessionCommand, app: &App) -> Result<Exit, CliE
                 .history(&id)?
                 .export_age(&recipients, &mut sealed)
                 .map_err(HostError::from)?;
-            let written = whole_file::write_original(Original::SessionExport, &out, &sealed);
+            let written = whole_file::write_original(Unmasked::SessionExport, &out, &sealed);
             written.map_err(|source| CliError::Unwritable {
                 file: out.clone(),
                 source,
@@ -53,37 +53,39 @@ pub(crate) fn carry_out(command: SessionCommand, app: &App) -> Result<Exit, CliE
     }
 }
 
-fn show(app: &App, id: &str, entries: &[HistoryEntry]) -> Result<Exit, CliError> {
-    if app.settings.form == Form::Json {
+fn show(app: &App, id: &str, entries: &[HistoryEntry]) -> Result<ExitStatus, CliError> {
+    if app.settings.form == OutputFormat::Json {
         output::print_json(&serde_json::json!({ "session": id, "entries": entries }))?;
-        return Ok(Exit::Ok);
+        return Ok(ExitStatus::Ok);
     }
     let mut lines = Vec::new();
     for entry in entries {
         let (who, tone) = match entry.who {
-            SessionSpeaker::User => ("asked", Tone::Strong),
-            SessionSpeaker::Note => ("note", Tone::Faint),
-            SessionSpeaker::Reply => ("reply", Tone::Plain),
+            SessionSpeaker::User => ("asked", LineStyle::Strong),
+            SessionSpeaker::Note => ("note", LineStyle::Faint),
+            SessionSpeaker::Reply => ("reply", LineStyle::Plain),
             // The notes say the same in words.
             SessionSpeaker::Commands => continue,
         };
         lines.push(
-            Line::new()
+            StyledLine::new()
                 .with(
-                    Tone::Faint,
+                    LineStyle::Faint,
                     format!("{}  {who:<5}  ", figures::moment(entry.at_ms)),
                 )
                 .with(tone, safe(&entry.text)),
         );
     }
     output::print(&lines)?;
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
-fn done(app: &App, json: &serde_json::Value, said: &str) -> Result<Exit, CliError> {
+fn done(app: &App, json: &serde_json::Value, said: &str) -> Result<ExitStatus, CliError> {
     match app.settings.form {
-        Form::Json => output::print_json(json)?,
-        Form::Human => output::print(&[Line::new().with(Tone::Plain, safe(said))])?,
+        OutputFormat::Json => output::print_json(json)?,
+        OutputFormat::Human => {
+            output::print(&[StyledLine::new().with(LineStyle::Plain, safe(said))])?
+        }
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }

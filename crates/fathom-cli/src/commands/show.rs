@@ -1,30 +1,30 @@
 //! `fathom show`: a run's tree, budget, troubles and answer.
 
-use fathom_core::event::{EventKind, Record};
+use fathom_core::event::{EventKind, JournalRecord};
 use fathom_core::id::{EpisodeId, RunId};
 use fathom_host::HostError;
 use fathom_host::identity::signing;
-use fathom_host::story::{Place, Story};
+use fathom_host::story::{RecordRef, RunView};
 use serde::Serialize;
 
 use crate::app::App;
 use crate::budget;
 use crate::chronicle;
-use crate::council::{self, Detail};
+use crate::council::{self, SeatDetail};
 use crate::deeds_view::{self, EffectJson};
-use crate::episode_json::{self, EpisodeJson, Ownership, RecordJson, run_status};
+use crate::episode_json::{self, EpisodeJson, RecordJson, RunOwnership, run_status};
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::figures::{self, many};
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::model_choice::shown;
 use crate::output;
 use crate::plain_text::safe;
 use crate::progress::{asked_of_people, picture};
 use crate::result_json::{self, ResultJson};
-use crate::settings::{Form, Loudness};
+use crate::settings::{OutputFormat, Verbosity};
 use crate::stages_json;
-use crate::tree::{COLUMNS_MIN, Moment};
+use crate::tree::{COLUMNS_MIN, TreeTime};
 
 #[derive(Serialize)]
 struct ShowJson {
@@ -53,7 +53,7 @@ struct SpeakerJson {
 }
 
 /// The identity that a run began with. A signature is told only if it fits.
-fn speaker(story: &Story) -> Option<SpeakerJson> {
+fn speaker(story: &RunView) -> Option<SpeakerJson> {
     let frame = &story.root()?.started.frame;
     let known = frame.provenance.as_ref()?;
     Some(SpeakerJson {
@@ -64,35 +64,35 @@ fn speaker(story: &Story) -> Option<SpeakerJson> {
 }
 
 /// A run as it is looked at.
-struct Looked {
+struct ShownRun {
     run: RunId,
     status: String,
-    records: Vec<(EpisodeId, Record)>,
-    story: Story,
+    records: Vec<(EpisodeId, JournalRecord)>,
+    story: RunView,
     is_shredded: bool,
 }
 
-pub(crate) fn show(app: &App, name: &str, at: Option<&Place>) -> Result<Exit, CliError> {
+pub(crate) fn show(app: &App, name: &str, at: Option<&RecordRef>) -> Result<ExitStatus, CliError> {
     let looked = look(app, app.find(name)?, at)?;
-    let is_verbose = app.settings.loudness == Loudness::Verbose;
+    let is_verbose = app.settings.loudness == Verbosity::Verbose;
     match app.settings.form {
-        Form::Json => output::print_json(&json(looked, at, is_verbose))?,
-        Form::Human => {
+        OutputFormat::Json => output::print_json(&json(looked, at, is_verbose))?,
+        OutputFormat::Human => {
             let width = output::stdout_columns().max(COLUMNS_MIN);
             output::print(&lines(app, &looked, width, is_verbose))?;
             let result = looked.story.root().and_then(|root| root.result.as_ref());
             // A council's picture holds its answer.
             let answer = result.filter(|_| council::report(&looked.story).is_none());
             if let Some(answer) = answer.and_then(result_json::answer) {
-                output::print(&[Line::new()])?;
+                output::print(&[StyledLine::new()])?;
                 output::print_answer(&answer)?;
             }
         }
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
-fn look(app: &App, run: RunId, at: Option<&Place>) -> Result<Looked, CliError> {
+fn look(app: &App, run: RunId, at: Option<&RecordRef>) -> Result<ShownRun, CliError> {
     let info = app.runtime.info(run)?;
     let mut records = app.runtime.records(run)?;
     if let Some(place) = at {
@@ -105,16 +105,16 @@ fn look(app: &App, run: RunId, at: Option<&Place>) -> Result<Looked, CliError> {
         })?;
         records.truncate(last + 1);
     }
-    let mut story = Story::default();
+    let mut story = RunView::default();
     for (episode, record) in &records {
         story.read(episode, record);
     }
     let ownership = if !info.state.is_finished() && app.runtime.is_owned(run) {
-        Ownership::Owned
+        RunOwnership::Owned
     } else {
-        Ownership::Free
+        RunOwnership::Free
     };
-    Ok(Looked {
+    Ok(ShownRun {
         run,
         status: run_status(info.state, ownership),
         is_shredded: story
@@ -125,8 +125,8 @@ fn look(app: &App, run: RunId, at: Option<&Place>) -> Result<Looked, CliError> {
     })
 }
 
-fn json(looked: Looked, at: Option<&Place>, is_verbose: bool) -> ShowJson {
-    let Looked {
+fn json(looked: ShownRun, at: Option<&RecordRef>, is_verbose: bool) -> ShowJson {
+    let ShownRun {
         run,
         status,
         records,
@@ -156,21 +156,21 @@ fn json(looked: Looked, at: Option<&Place>, is_verbose: bool) -> ShowJson {
     }
 }
 
-fn lines(app: &App, looked: &Looked, width: usize, is_verbose: bool) -> Vec<Line> {
+fn lines(app: &App, looked: &ShownRun, width: usize, is_verbose: bool) -> Vec<StyledLine> {
     let story = &looked.story;
-    let mut lines = vec![head(app, looked).clipped(width), Line::new()];
+    let mut lines = vec![head(app, looked).clipped(width), StyledLine::new()];
     if is_verbose && let Some((_, first)) = looked.records.first() {
         let began = first.event.at;
         let records = looked.records.iter();
         lines.extend(records.map(|(id, record)| chronicle::line(id, record, began, width)));
-        lines.push(Line::new());
+        lines.push(StyledLine::new());
     }
-    let detail = Detail::from(app.settings.loudness);
+    let detail = SeatDetail::from(app.settings.loudness);
     lines.extend(picture(story, width, usize::MAX, detail));
     lines.extend(stages_json::lines(story, width));
-    lines.push(Line::new());
+    lines.push(StyledLine::new());
     lines.extend(asked_of_people(story, width));
-    if let Some(used) = budget::of(story, Moment::Rest) {
+    if let Some(used) = budget::of(story, TreeTime::Rest) {
         lines.extend(budget::words(&used, width));
     }
     lines.push(tallies(looked).clipped(width));
@@ -178,40 +178,40 @@ fn lines(app: &App, looked: &Looked, width: usize, is_verbose: bool) -> Vec<Line
         && let Some(key) = speaker.signed_by
     {
         let said = format!("identity {}, signed by {key}", speaker.fingerprint);
-        lines.push(Line::from(said).clipped(width));
+        lines.push(StyledLine::from(said).clipped(width));
     }
     lines.extend(shortenings(looked, width));
     lines.extend(refusals(story, width));
     lines.extend(deeds_view::lines(story, width));
     if looked.is_shredded {
-        lines.push(Line::new());
-        lines.push(Line::from(
+        lines.push(StyledLine::new());
+        lines.push(StyledLine::from(
             "content shredded; only the record structure remains",
         ));
     }
     lines
 }
 
-fn head(app: &App, looked: &Looked) -> Line {
+fn head(app: &App, looked: &ShownRun) -> StyledLine {
     let root = looked.story.root();
     let age = root.map_or_else(String::new, |root| figures::age(app.now(), root.began));
     let model = root.map_or_else(String::new, |root| shown(root.model()));
     let tone = match looked.status.as_str() {
-        "ok" => Tone::Good,
-        "failed" => Tone::Bad,
-        _ => Tone::Odd,
+        "ok" => LineStyle::Good,
+        "failed" => LineStyle::Bad,
+        _ => LineStyle::Odd,
     };
-    Line::new()
-        .with(Tone::Strong, looked.run.to_string())
-        .with(Tone::Plain, "  ")
+    StyledLine::new()
+        .with(LineStyle::Strong, looked.run.to_string())
+        .with(LineStyle::Plain, "  ")
         .with(tone, looked.status.clone())
-        .with(Tone::Faint, format!("  {age} ago  {model}"))
+        .with(LineStyle::Faint, format!("  {age} ago  {model}"))
 }
 
 /// What happened on the way, counted.
-fn tallies(looked: &Looked) -> Line {
+fn tallies(looked: &ShownRun) -> StyledLine {
     let story = &looked.story;
-    let sum = |of: fn(&fathom_host::story::Chapter) -> u64| -> u64 {
+    let sum = |of: fn(&fathom_host::story::EpisodeView) -> u64| -> u64 {
         story.chapters.values().map(of).sum()
     };
     let resumes = story.root().map_or(0, |root| u64::from(root.resumes));
@@ -235,15 +235,15 @@ fn tallies(looked: &Looked) -> Line {
         ),
         many(resumes, "resume", "resumes"),
     ];
-    let mut line = Line::new()
-        .with(Tone::Faint, "journal ")
-        .with(Tone::Plain, counted.join("   "));
+    let mut line = StyledLine::new()
+        .with(LineStyle::Faint, "journal ")
+        .with(LineStyle::Plain, counted.join("   "));
     let signals = looked.records.iter();
     let signals = signals.filter(|(_, record)| matches!(record.event.kind, EventKind::Signal(_)));
     let signals = signals.count() as u64;
     if signals > 0 {
         line.push(
-            Tone::Plain,
+            LineStyle::Plain,
             format!("   {}", many(signals, "signal", "signals")),
         );
     }
@@ -251,31 +251,31 @@ fn tallies(looked: &Looked) -> Line {
 }
 
 /// Fields of packets that were over their limit, and what came of it.
-fn shortenings(looked: &Looked, width: usize) -> Vec<Line> {
+fn shortenings(looked: &ShownRun, width: usize) -> Vec<StyledLine> {
     let records = looked.records.iter();
     let overruns = records
         .filter(|(_, record)| matches!(record.event.kind, EventKind::TokenBudgetOverrun { .. }));
     overruns
         .map(|(episode, record)| {
             let said = format!("{episode} {}", chronicle::words(&record.event.kind));
-            Line::new()
-                .with(Tone::Faint, "packet  ")
-                .with(Tone::Odd, said)
+            StyledLine::new()
+                .with(LineStyle::Faint, "packet  ")
+                .with(LineStyle::Odd, said)
                 .clipped(width)
         })
         .collect()
 }
 
-fn refusals(story: &Story, width: usize) -> Vec<Line> {
+fn refusals(story: &RunView, width: usize) -> Vec<StyledLine> {
     let refused = story.chapters.iter().flat_map(|(id, chapter)| {
         let refusals = chapter.refusals.iter();
         refusals.map(move |(ask, reason)| format!("{id} {ask} {}", safe(&reason.to_string())))
     });
     refused
         .map(|text| {
-            Line::new()
-                .with(Tone::Faint, "refused ")
-                .with(Tone::Odd, text)
+            StyledLine::new()
+                .with(LineStyle::Faint, "refused ")
+                .with(LineStyle::Odd, text)
                 .clipped(width)
         })
         .collect()

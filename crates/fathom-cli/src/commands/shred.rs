@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::error::CliError;
-use crate::exit::Exit;
-use crate::line::Line;
+use crate::exit::ExitStatus;
+use crate::line::StyledLine;
 use crate::output;
-use crate::settings::Form;
+use crate::settings::OutputFormat;
 
 #[derive(Serialize)]
 struct ShreddedJson {
@@ -15,20 +15,20 @@ struct ShreddedJson {
     shredded: bool,
 }
 
-pub(crate) fn shred(app: &App, name: &str, is_confirmed: bool) -> Result<Exit, CliError> {
+pub(crate) fn shred(app: &App, name: &str, is_confirmed: bool) -> Result<ExitStatus, CliError> {
     let run = app.find(name)?;
     if !is_confirmed {
         return Err(CliError::Unconfirmed { run });
     }
     app.runtime.shred(run)?;
     match app.settings.form {
-        Form::Json => output::print_json(&ShreddedJson {
+        OutputFormat::Json => output::print_json(&ShreddedJson {
             run,
             shredded: true,
         })?,
-        Form::Human => output::print(&[Line::from(format!(
+        OutputFormat::Human => output::print(&[StyledLine::from(format!(
             "destroyed the content of run {run}; its hash chain stays verifiable"
         ))])?,
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }

@@ -6,21 +6,21 @@ use std::collections::BTreeMap;
 
 use fathom_core::id::RunId;
 use fathom_core::unit::{Millis, Nanodollars};
-use fathom_host::council_figures::{Councils, PastCouncil};
-use fathom_host::story::Story;
+use fathom_host::council_figures::{CouncilStats, PastCouncil};
+use fathom_host::story::RunView;
 use fathom_store::RunQuery;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::episode_json::{Ownership, run_status};
+use crate::episode_json::{RunOwnership, run_status};
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::figures::{self, many};
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::output;
 use crate::phases_view;
 use crate::result_json::phases_report;
-use crate::settings::Form;
+use crate::settings::OutputFormat;
 
 pub(super) const DAY_MS: u64 = 86_400_000;
 
@@ -29,7 +29,7 @@ const FEEDBACK_SHOWN_MAX: usize = 5;
 
 /// What the runs add up to.
 #[derive(Debug, Default)]
-struct Figures {
+struct RunStats {
     runs: u64,
     by_status: BTreeMap<String, u64>,
     episodes: u64,
@@ -64,7 +64,7 @@ struct StatsJson<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     feedback: Vec<FeedbackJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    councils: Option<&'a Councils>,
+    councils: Option<&'a CouncilStats>,
 }
 
 #[derive(Serialize)]
@@ -80,15 +80,15 @@ struct LatencyJson {
     p95: Option<Millis>,
 }
 
-pub(crate) fn stats(app: &App, days: u32) -> Result<Exit, CliError> {
+pub(crate) fn stats(app: &App, days: u32) -> Result<ExitStatus, CliError> {
     let figures = gather(app, days)?;
-    let councils = Councils::of(&figures.councils);
+    let councils = CouncilStats::of(&figures.councils);
     match app.settings.form {
-        Form::Json => output::print_json(&StatsJson {
+        OutputFormat::Json => output::print_json(&StatsJson {
             councils: councils.as_ref(),
             ..figures.json(days)
         })?,
-        Form::Human => {
+        OutputFormat::Human => {
             let mut lines = figures.lines(days);
             if let Some(councils) = &councils {
                 lines.extend(councils::lines(councils, output::stdout_columns()));
@@ -96,12 +96,12 @@ pub(crate) fn stats(app: &App, days: u32) -> Result<Exit, CliError> {
             output::print(&lines)?;
         }
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
-fn gather(app: &App, days: u32) -> Result<Figures, CliError> {
+fn gather(app: &App, days: u32) -> Result<RunStats, CliError> {
     let span = Millis(u64::from(days).saturating_mul(DAY_MS));
-    let mut figures = Figures::default();
+    let mut figures = RunStats::default();
     let now = app.now();
     for info in app.runtime.runs(RunQuery::LIMIT_MAX)? {
         if now.since(info.created_at) > span {
@@ -109,9 +109,9 @@ fn gather(app: &App, days: u32) -> Result<Figures, CliError> {
             break;
         }
         let ownership = if !info.state.is_finished() && app.runtime.is_owned(info.run) {
-            Ownership::Owned
+            RunOwnership::Owned
         } else {
-            Ownership::Free
+            RunOwnership::Free
         };
         // A run that cannot be read counts, without its figures.
         let story = app.runtime.story(info.run).unwrap_or_default();
@@ -126,8 +126,8 @@ fn gather(app: &App, days: u32) -> Result<Figures, CliError> {
     Ok(figures)
 }
 
-impl Figures {
-    fn add(&mut self, status: String, story: &Story) {
+impl RunStats {
+    fn add(&mut self, status: String, story: &RunView) {
         self.runs += 1;
         *self.by_status.entry(status).or_default() += 1;
         self.resumes += story.root().map_or(0, |root| u64::from(root.resumes));
@@ -179,11 +179,11 @@ impl Figures {
         }
     }
 
-    fn lines(&self, days: u32) -> Vec<Line> {
+    fn lines(&self, days: u32) -> Vec<StyledLine> {
         let line = |name: &str, text: String| {
-            Line::new()
-                .with(Tone::Faint, format!("{name:<9}"))
-                .with(Tone::Plain, text)
+            StyledLine::new()
+                .with(LineStyle::Faint, format!("{name:<9}"))
+                .with(LineStyle::Plain, text)
         };
         let statuses: Vec<String> = self
             .by_status

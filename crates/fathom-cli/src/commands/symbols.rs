@@ -4,39 +4,39 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fathom_core::symbols::{
-    Found, Kit, Persona, SearchBy, Symbol, SymbolAnswer, SymbolFaultKind, SymbolRequest,
+    AgentProfile, FoundSymbol, Kit, SearchBy, Symbol, SymbolAnswer, SymbolFaultKind, SymbolRequest,
 };
 use fathom_host::HostError;
 use fathom_host::domains::by_hand;
-use fathom_store::symbols::{Catalogue, ListOf, Progress, SymbolStore, Symbols};
+use fathom_store::symbols::{ListOf, Progress, SymbolCatalogue, SymbolStore, VersionedSymbols};
 use serde::Serialize;
 
 use super::phases::phases_of;
 use crate::app::App;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::figures::many;
 use crate::inputs;
-use crate::line::{Line, Tone};
-use crate::masking::Original;
+use crate::line::{LineStyle, StyledLine};
+use crate::masking::Unmasked;
 use crate::output;
-use crate::passing::Passing;
+use crate::passing::StatusLine;
 use crate::plain_text::safe;
-use crate::settings::{Form, Loudness, Settings};
-use crate::typed::{ListChoice, SearchWay, SymbolsCommand};
+use crate::settings::{OutputFormat, RunSettings, Verbosity};
+use crate::typed::{ListChoice, SearchChoice, SymbolsCommand};
 use crate::whole_file;
 
 /// The store, with what the charter brings.
-struct Shelf {
+struct SymbolShelf {
     app: App,
-    store: Arc<Symbols>,
+    store: Arc<VersionedSymbols>,
 }
 
-impl Shelf {
-    fn open(settings: Settings) -> Result<Self, CliError> {
+impl SymbolShelf {
+    fn open(settings: RunSettings) -> Result<Self, CliError> {
         let charter = settings.charter()?;
         let app = App::open(settings)?;
-        let mut meter = Passing::new(app.settings.loudness);
+        let mut meter = StatusLine::new(app.settings.loudness);
         let seeded = app.runtime.seed(phases_of(&charter)?, &mut |progress| {
             embedding(&mut meter, progress);
         });
@@ -72,46 +72,53 @@ impl Shelf {
     }
 
     fn is_json(&self) -> bool {
-        self.app.settings.form == Form::Json
+        self.app.settings.form == OutputFormat::Json
     }
 }
 
-fn embedding(meter: &mut Passing, Progress { done, total }: Progress) {
+fn embedding(meter: &mut StatusLine, Progress { done, total }: Progress) {
     meter.show(&format!("embedding the symbols: {done} of {total}"));
 }
 
-pub(crate) fn carry_out(command: SymbolsCommand, settings: Settings) -> Result<Exit, CliError> {
-    let shelf = Shelf::open(settings)?;
+pub(crate) fn carry_out(
+    command: SymbolsCommand,
+    settings: RunSettings,
+) -> Result<ExitStatus, CliError> {
+    let shelf = SymbolShelf::open(settings)?;
     match command {
-        SymbolsCommand::Get { ids } => found(&shelf, &SymbolRequest::Get { ids }, Detail::Whole),
+        SymbolsCommand::Get { ids } => {
+            found(&shelf, &SymbolRequest::Get { ids }, ListDetail::Whole)
+        }
         SymbolsCommand::Put { file } => {
             let symbol = Box::new(read(&file)?);
-            found(&shelf, &SymbolRequest::Put { symbol }, Detail::Line)
+            found(&shelf, &SymbolRequest::Put { symbol }, ListDetail::Line)
         }
         SymbolsCommand::Delete { id } => {
             shelf.ask(&SymbolRequest::Delete { id: id.clone() })?;
             if shelf.is_json() {
                 output::print_json(&serde_json::json!({ "deleted": id }))?;
             } else {
-                output::print(&[Line::new().with(Tone::Plain, format!("deleted {}", safe(&id)))])?;
+                output::print(&[
+                    StyledLine::new().with(LineStyle::Plain, format!("deleted {}", safe(&id)))
+                ])?;
             }
-            Ok(Exit::Ok)
+            Ok(ExitStatus::Ok)
         }
         SymbolsCommand::Search { text, by, limit } => {
             let by = match by {
-                SearchWay::Both => SearchBy::Both,
-                SearchWay::Meaning => SearchBy::Meaning,
-                SearchWay::Words => SearchBy::Words,
+                SearchChoice::Both => SearchBy::Both,
+                SearchChoice::Meaning => SearchBy::Meaning,
+                SearchChoice::Words => SearchBy::Words,
             };
             found(
                 &shelf,
                 &SymbolRequest::Search { text, by, limit },
-                Detail::Line,
+                ListDetail::Line,
             )
         }
         SymbolsCommand::Links { ids, depth, limit } => {
             let request = SymbolRequest::Links { ids, depth, limit };
-            found(&shelf, &request, Detail::Line)
+            found(&shelf, &request, ListDetail::Line)
         }
         SymbolsCommand::Versions { id } => versions(&shelf, &id),
         SymbolsCommand::Import { files, list } => {
@@ -128,12 +135,16 @@ pub(crate) fn carry_out(command: SymbolsCommand, settings: Settings) -> Result<E
 
 /// How much of a symbol is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Detail {
+enum ListDetail {
     Line,
     Whole,
 }
 
-fn found(shelf: &Shelf, request: &SymbolRequest, detail: Detail) -> Result<Exit, CliError> {
+fn found(
+    shelf: &SymbolShelf,
+    request: &SymbolRequest,
+    detail: ListDetail,
+) -> Result<ExitStatus, CliError> {
     let answer = shelf.ask(request)?;
     if shelf.is_json() {
         output::print_json(&answer)?;
@@ -143,47 +154,51 @@ fn found(shelf: &Shelf, request: &SymbolRequest, detail: Detail) -> Result<Exit,
             lines.extend(shown(found, detail));
         }
         output::print(&lines)?;
-        if shelf.app.settings.loudness != Loudness::Quiet {
+        if shelf.app.settings.loudness != Verbosity::Quiet {
             output::say(&remarks(&answer));
         }
     }
     // Ids that somebody named and that are not there.
     let is_get = matches!(request, SymbolRequest::Get { .. });
     Ok(if is_get && !answer.missing.is_empty() {
-        Exit::Failed
+        ExitStatus::Failed
     } else {
-        Exit::Ok
+        ExitStatus::Ok
     })
 }
 
-fn remarks(answer: &SymbolAnswer) -> Vec<Line> {
+fn remarks(answer: &SymbolAnswer) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     if !answer.missing.is_empty() {
         let missing = safe(&answer.missing.join(", "));
-        lines.push(Line::new().with(Tone::Odd, format!("not found: {missing}")));
+        lines.push(StyledLine::new().with(LineStyle::Odd, format!("not found: {missing}")));
     }
     if let Some(note) = &answer.note {
-        lines.push(Line::new().with(Tone::Faint, safe(note)));
+        lines.push(StyledLine::new().with(LineStyle::Faint, safe(note)));
     }
     if answer.symbols.is_empty() && answer.missing.is_empty() {
-        lines.push(Line::new().with(Tone::Faint, "no symbols found"));
+        lines.push(StyledLine::new().with(LineStyle::Faint, "no symbols found"));
     }
     lines
 }
 
-fn shown(found: &Found, detail: Detail) -> Vec<Line> {
+fn shown(found: &FoundSymbol, detail: ListDetail) -> Vec<StyledLine> {
     let symbol = &found.symbol;
-    let mut head = Line::new()
-        .with(Tone::Strong, safe(&symbol.id))
-        .with(Tone::Plain, format!("  {}", safe(&symbol.name)));
+    let mut head = StyledLine::new()
+        .with(LineStyle::Strong, safe(&symbol.id))
+        .with(LineStyle::Plain, format!("  {}", safe(&symbol.name)));
     if let Some(near) = found.near_milli {
-        head = head.with(Tone::Faint, format!("  {}.{:03}", near / 1000, near % 1000));
+        head = head.with(
+            LineStyle::Faint,
+            format!("  {}.{:03}", near / 1000, near % 1000),
+        );
     }
     let said = symbol.macro_text.as_deref().unwrap_or_default();
     match detail {
-        Detail::Line => vec![head.with(Tone::Faint, format!("  {}", safe(said)))],
-        Detail::Whole => {
-            let mut lines = vec![head.with(Tone::Faint, format!("  version {}", found.version))];
+        ListDetail::Line => vec![head.with(LineStyle::Faint, format!("  {}", safe(said)))],
+        ListDetail::Whole => {
+            let mut lines =
+                vec![head.with(LineStyle::Faint, format!("  version {}", found.version))];
             lines.extend(fields(symbol));
             lines
         }
@@ -191,7 +206,7 @@ fn shown(found: &Found, detail: Detail) -> Vec<Line> {
 }
 
 /// Every field of a symbol but its id and name, in the order of a catalogue.
-fn fields(thing: &impl Serialize) -> Vec<Line> {
+fn fields(thing: &impl Serialize) -> Vec<StyledLine> {
     let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(thing) else {
         return Vec::new();
     };
@@ -219,32 +234,32 @@ fn fields(thing: &impl Serialize) -> Vec<Line> {
                 other => other.to_string(),
             };
             lines.push(
-                Line::new()
-                    .with(Tone::Faint, format!("  {name}  "))
-                    .with(Tone::Plain, safe(&said)),
+                StyledLine::new()
+                    .with(LineStyle::Faint, format!("  {name}  "))
+                    .with(LineStyle::Plain, safe(&said)),
             );
         }
     }
     lines
 }
 
-fn versions(shelf: &Shelf, id: &str) -> Result<Exit, CliError> {
+fn versions(shelf: &SymbolShelf, id: &str) -> Result<ExitStatus, CliError> {
     #[derive(Serialize)]
-    struct Version<'a> {
+    struct ShownVersion<'a> {
         version: u64,
         symbol: Option<&'a Symbol>,
     }
     let versions = shelf.store.versions(id).map_err(HostError::from)?;
     if shelf.is_json() {
-        let versions: Vec<Version<'_>> = versions
+        let versions: Vec<ShownVersion<'_>> = versions
             .iter()
-            .map(|one| Version {
+            .map(|one| ShownVersion {
                 version: one.version,
                 symbol: one.symbol.as_ref(),
             })
             .collect();
         output::print_json(&serde_json::json!({ "id": id, "versions": versions }))?;
-        return Ok(Exit::Ok);
+        return Ok(ExitStatus::Ok);
     }
     let mut lines = Vec::new();
     for one in &versions {
@@ -256,25 +271,25 @@ fn versions(shelf: &Shelf, id: &str) -> Result<Exit, CliError> {
             },
         );
         lines.push(
-            Line::new()
-                .with(Tone::Strong, one.version.to_string())
-                .with(Tone::Plain, format!("  {said}")),
+            StyledLine::new()
+                .with(LineStyle::Strong, one.version.to_string())
+                .with(LineStyle::Plain, format!("  {said}")),
         );
     }
     output::print(&lines)?;
     Ok(if versions.is_empty() {
-        Exit::Failed
+        ExitStatus::Failed
     } else {
-        Exit::Ok
+        ExitStatus::Ok
     })
 }
 
-fn import(shelf: &Shelf, files: &[PathBuf], bare: ListOf) -> Result<Exit, CliError> {
-    let mut sum = fathom_store::symbols::Imported::default();
+fn import(shelf: &SymbolShelf, files: &[PathBuf], bare: ListOf) -> Result<ExitStatus, CliError> {
+    let mut sum = fathom_store::symbols::ImportReport::default();
     for file in files {
         let text = inputs::read_text(file)?;
-        let catalogue = Catalogue::read(&text, bare).map_err(HostError::from)?;
-        let mut meter = Passing::new(shelf.app.settings.loudness);
+        let catalogue = SymbolCatalogue::read(&text, bare).map_err(HostError::from)?;
+        let mut meter = StatusLine::new(shelf.app.settings.loudness);
         let imported = shelf
             .store
             .import(&catalogue, &mut |progress| embedding(&mut meter, progress));
@@ -292,29 +307,29 @@ fn import(shelf: &Shelf, files: &[PathBuf], bare: ListOf) -> Result<Exit, CliErr
             "{} new, {} changed, {} unchanged",
             sum.new, sum.changed, sum.unchanged
         );
-        output::print(&[Line::new().with(Tone::Plain, said)])?;
+        output::print(&[StyledLine::new().with(LineStyle::Plain, said)])?;
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
-fn export(shelf: &Shelf, file: Option<&Path>) -> Result<Exit, CliError> {
+fn export(shelf: &SymbolShelf, file: Option<&Path>) -> Result<ExitStatus, CliError> {
     let catalogue = shelf.store.export().map_err(HostError::from)?;
     let text = catalogue.to_json().map_err(HostError::from)?;
     if let Some(file) = file {
-        let written = whole_file::write_original(Original::SymbolsExport, file, text.as_bytes());
+        let written = whole_file::write_original(Unmasked::SymbolsExport, file, text.as_bytes());
         written.map_err(|source| CliError::Unwritable {
             file: file.to_owned(),
             source,
         })?;
     } else {
         let end = if text.ends_with('\n') { "" } else { "\n" };
-        output::print_original(Original::SymbolsExport, &format!("{text}{end}"))?;
+        output::print_original(Unmasked::SymbolsExport, &format!("{text}{end}"))?;
     }
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
-pub(crate) fn kits(id: Option<&str>, settings: Settings) -> Result<Exit, CliError> {
-    let shelf = Shelf::open(settings)?;
+pub(crate) fn kits(id: Option<&str>, settings: RunSettings) -> Result<ExitStatus, CliError> {
+    let shelf = SymbolShelf::open(settings)?;
     if let Some(id) = id {
         let answer = shelf.ask(&SymbolRequest::Kit { id: id.to_owned() })?;
         return one(&shelf, answer.kit.as_ref(), id, &answer);
@@ -322,7 +337,7 @@ pub(crate) fn kits(id: Option<&str>, settings: Settings) -> Result<Exit, CliErro
     let kits = shelf.store.kits().map_err(HostError::from)?;
     if shelf.is_json() {
         output::print_json(&serde_json::json!({ "kits": kits }))?;
-        return Ok(Exit::Ok);
+        return Ok(ExitStatus::Ok);
     }
     let line = |kit: &Kit| {
         let count = [&kit.anchor, &kit.exec]
@@ -331,23 +346,23 @@ pub(crate) fn kits(id: Option<&str>, settings: Settings) -> Result<Exit, CliErro
             .map(|ids| ids.as_slice().len())
             .sum::<usize>();
         let purpose = kit.other.get("purpose").and_then(serde_json::Value::as_str);
-        Line::new()
-            .with(Tone::Strong, safe(&kit.id))
+        StyledLine::new()
+            .with(LineStyle::Strong, safe(&kit.id))
             .with(
-                Tone::Plain,
+                LineStyle::Plain,
                 format!("  {}", safe(purpose.unwrap_or_default())),
             )
             .with(
-                Tone::Faint,
+                LineStyle::Faint,
                 format!("  {}", many(count as u64, "symbol", "symbols")),
             )
     };
     output::print(&kits.iter().map(line).collect::<Vec<_>>())?;
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
-pub(crate) fn personas(id: Option<&str>, settings: Settings) -> Result<Exit, CliError> {
-    let shelf = Shelf::open(settings)?;
+pub(crate) fn personas(id: Option<&str>, settings: RunSettings) -> Result<ExitStatus, CliError> {
+    let shelf = SymbolShelf::open(settings)?;
     if let Some(id) = id {
         let answer = shelf.ask(&SymbolRequest::Persona { id: id.to_owned() })?;
         return one(&shelf, answer.persona.as_ref(), id, &answer);
@@ -355,42 +370,44 @@ pub(crate) fn personas(id: Option<&str>, settings: Settings) -> Result<Exit, Cli
     let agents = shelf.store.personas().map_err(HostError::from)?;
     if shelf.is_json() {
         output::print_json(&serde_json::json!({ "agents": agents }))?;
-        return Ok(Exit::Ok);
+        return Ok(ExitStatus::Ok);
     }
-    let line = |agent: &Persona| {
-        Line::new().with(Tone::Strong, safe(&agent.id)).with(
-            Tone::Plain,
-            format!(
-                "  {}",
-                safe(agent.description.as_deref().unwrap_or_default())
-            ),
-        )
+    let line = |agent: &AgentProfile| {
+        StyledLine::new()
+            .with(LineStyle::Strong, safe(&agent.id))
+            .with(
+                LineStyle::Plain,
+                format!(
+                    "  {}",
+                    safe(agent.description.as_deref().unwrap_or_default())
+                ),
+            )
     };
     output::print(&agents.iter().map(line).collect::<Vec<_>>())?;
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
 /// A kit or an agent, with its symbols.
 fn one(
-    shelf: &Shelf,
+    shelf: &SymbolShelf,
     thing: Option<&impl Serialize>,
     id: &str,
     answer: &SymbolAnswer,
-) -> Result<Exit, CliError> {
+) -> Result<ExitStatus, CliError> {
     if shelf.is_json() {
         output::print_json(answer)?;
-        return Ok(Exit::Ok);
+        return Ok(ExitStatus::Ok);
     }
-    let mut lines = vec![Line::new().with(Tone::Strong, safe(id))];
+    let mut lines = vec![StyledLine::new().with(LineStyle::Strong, safe(id))];
     if let Some(thing) = thing {
         lines.extend(fields(thing));
     }
     for found in &answer.symbols {
-        lines.extend(shown(found, Detail::Line));
+        lines.extend(shown(found, ListDetail::Line));
     }
     output::print(&lines)?;
     output::say(&remarks(answer));
-    Ok(Exit::Ok)
+    Ok(ExitStatus::Ok)
 }
 
 /// A symbol from a JSON file or stdin.

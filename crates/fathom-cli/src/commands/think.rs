@@ -2,12 +2,12 @@
 
 use fathom_core::amounts::Budget;
 use fathom_core::contract::Contract;
-use fathom_core::model::Models;
-use fathom_core::programs::stages::Params;
+use fathom_core::model::ModelSet;
+use fathom_core::programs::stages::StagesConfig;
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use fathom_host::NewRun;
-use fathom_host::charter::{Charter, Profile};
+use fathom_host::charter::{Charter, ModelProfile};
 
 use super::idle::idle;
 use super::launch::launch;
@@ -15,21 +15,21 @@ use crate::app::App;
 use crate::embedded;
 use crate::environment;
 use crate::error::CliError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::inputs;
-use crate::settings::Settings;
-use crate::typed::Think;
+use crate::settings::RunSettings;
+use crate::typed::ThinkArgs;
 
 /// The charter of a run for which none is named.
 pub(crate) const CHARTER: &str = "gaia";
 
-pub(crate) async fn think(asked: Think, settings: Settings) -> Result<Exit, CliError> {
+pub(crate) async fn think(asked: ThinkArgs, settings: RunSettings) -> Result<ExitStatus, CliError> {
     if asked.idle {
-        let mind = Box::pin(Mind::open(settings)).await?;
+        let mind = Box::pin(ThinkSetup::open(settings)).await?;
         return Box::pin(idle(&asked, &mind)).await;
     }
     let question = inputs::question("think", asked.question.as_deref())?;
-    let mind = Box::pin(Mind::open(settings)).await?;
+    let mind = Box::pin(ThinkSetup::open(settings)).await?;
     let contract = mind.contract.clone();
     let budget = mind.app.settings.budget;
     let new = mind.run(Text::new(question), &mind.params, contract, budget);
@@ -37,17 +37,17 @@ pub(crate) async fn think(asked: Think, settings: Settings) -> Result<Exit, CliE
 }
 
 /// What every run in stages under these settings begins with.
-pub(super) struct Mind {
+pub(super) struct ThinkSetup {
     pub(super) app: App,
     pub(super) charter: Charter,
-    pub(super) models: Models,
-    pub(super) params: Params,
+    pub(super) models: ModelSet,
+    pub(super) params: StagesConfig,
     pub(super) contract: Contract,
     pub(super) warnings: Vec<String>,
 }
 
-impl Mind {
-    async fn open(settings: Settings) -> Result<Self, CliError> {
+impl ThinkSetup {
+    async fn open(settings: RunSettings) -> Result<Self, CliError> {
         let charter = settings.charter()?;
         let mut models = charter.cast(settings.model.models(environment::key)?);
         let app = App::open(settings)?;
@@ -55,14 +55,14 @@ impl Mind {
         warnings.extend(embedded::settle(&app.runtime, &mut models)?);
         let usual = charter.stages.clone().unwrap_or_default();
         // A small model forgets its form, and is slow.
-        let params = match Profile::of(&models.main) {
-            Profile::Local => Params {
+        let params = match ModelProfile::of(&models.main) {
+            ModelProfile::Local => StagesConfig {
                 structured: true,
                 output_tokens_max: usual.output_tokens_max.min(384),
                 timeout: Millis(480_000),
                 ..usual
             },
-            Profile::Remote => usual,
+            ModelProfile::Remote => usual,
         };
         let base = app.settings.contract();
         let (params, contract) = app.runtime.stages_params(&charter, params, base).await?;
@@ -79,7 +79,7 @@ impl Mind {
     pub(super) fn run(
         &self,
         goal: Text,
-        params: &Params,
+        params: &StagesConfig,
         contract: Contract,
         budget: Budget,
     ) -> NewRun {

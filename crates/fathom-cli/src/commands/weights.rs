@@ -2,19 +2,19 @@
 
 use std::path::PathBuf;
 
-use fathom_local::weights::{Catalogue, Presence, Store};
+use fathom_local::weights::{FilePresence, WeightsCatalogue, WeightsFolder};
 use serde::Serialize;
 
 use crate::error::CliError;
 use crate::figures;
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::plain_text::one_line;
-use crate::settings::Settings;
+use crate::settings::RunSettings;
 
 /// The weights that these settings mean.
-pub(crate) fn store(settings: &Settings) -> Result<Store, CliError> {
+pub(crate) fn store(settings: &RunSettings) -> Result<WeightsFolder, CliError> {
     let folder = settings.models_folder.clone().ok_or(CliError::NoHome)?;
-    Ok(Store::new(folder, Catalogue::built_in()?))
+    Ok(WeightsFolder::new(folder, WeightsCatalogue::built_in()?))
 }
 
 #[derive(Serialize)]
@@ -45,17 +45,17 @@ struct OtherJson {
     path: PathBuf,
 }
 
-const fn word(presence: Presence) -> &'static str {
+const fn word(presence: FilePresence) -> &'static str {
     match presence {
-        Presence::Installed => "installed",
-        Presence::Damaged => "damaged",
-        Presence::Begun { .. } => "begun",
-        Presence::Missing => "missing",
+        FilePresence::Installed => "installed",
+        FilePresence::Damaged => "damaged",
+        FilePresence::Begun { .. } => "begun",
+        FilePresence::Missing => "missing",
     }
 }
 
 /// What is known and what is there.
-pub(crate) fn listed(store: &Store) -> WeightsJson {
+pub(crate) fn listed(store: &WeightsFolder) -> WeightsJson {
     let known = store.catalogue().all().iter().map(|weights| {
         let presence = store.presence(weights);
         KnownJson {
@@ -64,7 +64,7 @@ pub(crate) fn listed(store: &Store) -> WeightsJson {
             title: weights.title.clone(),
             licence: weights.licence.clone(),
             bytes: weights.bytes(),
-            installed: presence == Presence::Installed,
+            installed: presence == FilePresence::Installed,
             state: word(presence),
             paths: weights.files.iter().map(|file| store.path(file)).collect(),
         }
@@ -83,23 +83,23 @@ pub(crate) fn listed(store: &Store) -> WeightsJson {
 
 impl WeightsJson {
     /// The same for people.
-    pub(crate) fn lines(&self) -> Vec<Line> {
-        let head = Line::new()
-            .with(Tone::Faint, format!("{:<10}", "weights"))
+    pub(crate) fn lines(&self) -> Vec<StyledLine> {
+        let head = StyledLine::new()
+            .with(LineStyle::Faint, format!("{:<10}", "weights"))
             .with(
-                Tone::Plain,
+                LineStyle::Plain,
                 one_line(&self.weights_folder.display().to_string()),
             );
         let known = self.weights.iter().map(|known| {
             let tone = match known.state {
-                "installed" => Tone::Good,
-                "damaged" => Tone::Bad,
-                _ => Tone::Faint,
+                "installed" => LineStyle::Good,
+                "damaged" => LineStyle::Bad,
+                _ => LineStyle::Faint,
             };
-            Line::from(format!("  {:<20} ", known.name))
+            StyledLine::from(format!("  {:<20} ", known.name))
                 .with(tone, format!("{:<9}", known.state))
                 .with(
-                    Tone::Plain,
+                    LineStyle::Plain,
                     format!(
                         "  {:>7}  {:<10}  {} ({})",
                         figures::bytes(known.bytes),
@@ -112,28 +112,28 @@ impl WeightsJson {
         let others = self.other_weights.iter().map(|other| {
             let name = one_line(&other.name);
             let bytes = figures::bytes(other.bytes);
-            Line::from(format!("  {name:<20} yours      {bytes:>7}"))
+            StyledLine::from(format!("  {name:<20} yours      {bytes:>7}"))
         });
         std::iter::once(head).chain(known).chain(others).collect()
     }
 }
 
 /// The weights in one line.
-pub(crate) struct State {
+pub(crate) struct WeightsState {
     pub(crate) said: String,
     /// The first of them that is damaged.
     pub(crate) damaged: Option<String>,
 }
 
 /// What is installed, in one line.
-pub(crate) fn state(store: &Store) -> State {
+pub(crate) fn state(store: &WeightsFolder) -> WeightsState {
     let all = store.catalogue().all().iter();
     let (mut installed, mut damaged) = (Vec::new(), Vec::new());
     for weights in all {
         match store.presence(weights) {
-            Presence::Installed => installed.push(weights.name.clone()),
-            Presence::Damaged => damaged.push(weights.name.clone()),
-            Presence::Begun { .. } | Presence::Missing => {}
+            FilePresence::Installed => installed.push(weights.name.clone()),
+            FilePresence::Damaged => damaged.push(weights.name.clone()),
+            FilePresence::Begun { .. } | FilePresence::Missing => {}
         }
     }
     let folder = one_line(&store.folder().display().to_string());
@@ -144,7 +144,7 @@ pub(crate) fn state(store: &Store) -> State {
     } else {
         format!("{} in {folder}", installed.join(", "))
     };
-    State {
+    WeightsState {
         said,
         damaged: damaged.into_iter().next(),
     }

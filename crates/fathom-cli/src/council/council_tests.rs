@@ -1,20 +1,23 @@
 use super::*;
-use crate::changes::Changes;
+use crate::changes::ChangePrinter;
 use crate::progress::picture;
 use crate::result_json;
 use crate::stories_tests::{Teller, after, id, result, run_id};
-use crate::tree::{EPISODES_SHOWN_MAX, Moment, View};
+use crate::tree::{EPISODES_SHOWN_MAX, TreeTime, TreeView};
 use fathom_core::amounts::Dimension;
-use fathom_core::event::{Origin, ProgramSpec};
+use fathom_core::event::{EpisodeOrigin, ProgramSpec};
 use fathom_core::failure::FailureKind;
 use fathom_core::id::Digest;
-use fathom_core::outcome::{EpisodeResult, Status};
-use fathom_core::programs::council::complexity::{Assessment, Features, Reason};
+use fathom_core::outcome::{EpisodeResult, EpisodeStatus};
+use fathom_core::programs::council::complexity::{
+    ComplexityAssessment, ComplexitySignal, QuestionFeatures,
+};
 use fathom_core::programs::council::{
-    Alone, Cast, Reused, Samples, SeatFailure, SourceRef, Unreadable, tally_seats,
+    ChiefsOnlyResult, ReusedAnswer, SampledVotes, SeatFailure, SeatVote, SourceRef, VoteError,
+    tally_seats,
 };
 use fathom_core::stop::StopReason;
-use fathom_core::text::Texts as _;
+use fathom_core::text::VisitTexts as _;
 use fathom_core::unit::{Millis, PerMille};
 
 const QUESTION: &str =
@@ -43,8 +46,8 @@ fn empty(seat: &str) -> SeatReport {
     }
 }
 
-fn cast(vote: Vote, percent: u16, reasoning: &str, source: Option<(&str, u32)>) -> Cast {
-    Cast {
+fn cast(vote: Vote, percent: u16, reasoning: &str, source: Option<(&str, u32)>) -> SeatVote {
+    SeatVote {
         vote,
         confidence: milli(percent),
         reasoning: reasoning.to_owned(),
@@ -55,7 +58,7 @@ fn cast(vote: Vote, percent: u16, reasoning: &str, source: Option<(&str, u32)>) 
     }
 }
 
-fn voter(seat: &str, cast: Cast) -> SeatReport {
+fn voter(seat: &str, cast: SeatVote) -> SeatReport {
     SeatReport {
         cast: Some(cast),
         ..empty(seat)
@@ -88,7 +91,7 @@ fn asker(seat: &str, children: Vec<SeatReport>) -> SeatReport {
             Some(format!("{}: {}", child.seat, cast.reasoning))
         });
         let said: Vec<String> = said.collect();
-        Cast {
+        SeatVote {
             vote: tally.vote,
             confidence: tally.confidence,
             reasoning: said.join("\n"),
@@ -107,26 +110,26 @@ fn asker(seat: &str, children: Vec<SeatReport>) -> SeatReport {
     }
 }
 
-fn complex() -> Assessment {
+fn complex() -> ComplexityAssessment {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-    Assessment {
+    ComplexityAssessment {
         score: 2,
         complex: true,
         reasons: vec![
-            Reason::Domains {
+            ComplexitySignal::Domains {
                 domains: words(&["security", "data"]),
             },
-            Reason::Factors {
+            ComplexitySignal::Factors {
                 factors: words(&["cost", "latency", "auth migration"]),
             },
         ],
         domains: words(&["security", "data"]),
         seats: words(&["IT/security", "IT/infrastructure", "Data/schema"]),
-        features: Features::default(),
+        features: QuestionFeatures::default(),
     }
 }
 
-fn decided(votes: Vec<SeatReport>, complexity: Assessment) -> Report {
+fn decided(votes: Vec<SeatReport>, complexity: ComplexityAssessment) -> CouncilReport {
     let tally = tally_seats(&votes);
     let reasoning = votes.iter().filter_map(|chief| {
         let cast = chief.cast.as_ref()?;
@@ -134,7 +137,7 @@ fn decided(votes: Vec<SeatReport>, complexity: Assessment) -> Report {
             .then(|| format!("{}: {}", chief.seat, cast.reasoning))
     });
     let reasoning = reasoning.collect::<Vec<_>>().join("\n");
-    Report {
+    CouncilReport {
         vote: tally.map(|tally| tally.vote),
         confidence: tally.map_or(PerMille::default(), |tally| tally.confidence),
         agreement: tally.map_or(PerMille::default(), |tally| tally.agreement),
@@ -156,7 +159,7 @@ fn decided(votes: Vec<SeatReport>, complexity: Assessment) -> Report {
 }
 
 /// Sub-chiefs, dissent, a failure, answers that were used again, and a comparison.
-fn full() -> Report {
+fn full() -> CouncilReport {
     let security = voter(
         "security",
         cast(
@@ -167,7 +170,7 @@ fn full() -> Report {
         ),
     );
     let infrastructure = SeatReport {
-        reused: Some(Reused {
+        reused: Some(ReusedAnswer {
             run: run_id(),
             similarity: milli(94),
         }),
@@ -196,7 +199,7 @@ fn full() -> Report {
         ..asker("IT", vec![security, infrastructure, network])
     };
     let schema = SeatReport {
-        reused: Some(Reused {
+        reused: Some(ReusedAnswer {
             run: run_id(),
             similarity: PerMille::ALL,
         }),
@@ -209,13 +212,13 @@ fn full() -> Report {
         failure: FailureKind::Timeout,
         message: "no complete reply within 30s".to_owned(),
     };
-    let unreadable = SeatFailure::Unreadable(Unreadable::NoVote);
+    let unreadable = SeatFailure::Unreadable(VoteError::NoVote);
     let data = asker("Data", vec![schema, failed_seat("archive", unreadable)]);
-    Report {
+    CouncilReport {
         partial: true,
         dissent: vec!["IT/security".to_owned()],
         reused_calls: 2,
-        alone: Some(Alone {
+        alone: Some(ChiefsOnlyResult {
             vote: Vote::Reject,
             confidence: milli(60),
             agreement: milli(52),
@@ -225,11 +228,11 @@ fn full() -> Report {
     }
 }
 
-fn simple(votes: Vec<SeatReport>) -> Report {
-    decided(votes, Assessment::default())
+fn simple(votes: Vec<SeatReport>) -> CouncilReport {
+    decided(votes, ComplexityAssessment::default())
 }
 
-fn direct() -> Report {
+fn direct() -> CouncilReport {
     simple(vec![
         voter(
             "IT",
@@ -248,7 +251,7 @@ fn direct() -> Report {
     ])
 }
 
-fn tie() -> Report {
+fn tie() -> CouncilReport {
     let votes = vec![
         voter("IT", cast(Vote::Approve, 70, "Fast enough.", None)),
         asker(
@@ -260,7 +263,7 @@ fn tie() -> Report {
         ),
         voter("Ops", cast(Vote::Reject, 70, "Nobody is on call.", None)),
     ];
-    Report {
+    CouncilReport {
         dissent: ["IT", "Data/schema", "Data/archive", "Ops"]
             .map(str::to_owned)
             .to_vec(),
@@ -269,7 +272,7 @@ fn tie() -> Report {
     }
 }
 
-fn nobody() -> Report {
+fn nobody() -> CouncilReport {
     let connection = SeatFailure::Call {
         failure: FailureKind::Connection,
         message: String::new(),
@@ -282,14 +285,14 @@ fn nobody() -> Report {
         asker("Data", vec![failed_seat("schema", connection)]),
         failed_seat("Ops", stopped),
     ];
-    Report {
+    CouncilReport {
         partial: true,
         ..decided(votes, complex())
     }
 }
 
 /// Three calls for five voters.
-fn short_of_budget() -> Report {
+fn short_of_budget() -> CouncilReport {
     let security = cast(Vote::Reject, 80, "Keys are shared.", None);
     let schema = cast(Vote::Reject, 70, "Columns would be dropped.", None);
     let it = asker(
@@ -297,15 +300,15 @@ fn short_of_budget() -> Report {
         vec![voter("security", security), refused_seat("network")],
     );
     let votes = vec![it, voter("Data", schema), refused_seat("Ops")];
-    Report {
+    CouncilReport {
         partial: true,
         ..decided(votes, complex())
     }
 }
 
-fn measured() -> Report {
+fn measured() -> CouncilReport {
     let drawn = |approve, reject, abstain, failed| {
-        Some(Samples {
+        Some(SampledVotes {
             approve,
             reject,
             abstain,
@@ -328,7 +331,7 @@ fn measured() -> Report {
     ])
 }
 
-fn hostile() -> Report {
+fn hostile() -> CouncilReport {
     let escapes = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{1b}[31mred\u{1b}[0m\r\noverwritten\u{8}\u{9b}1A\n\n\n\nfourth\tline";
     let turned = "\u{202e}txt.exe\u{202c} \u{200f}שלום עולם مرحبا \u{2066}x\u{2069}";
     let wide = "日本語の理由はとても長いので一行には収まりません。👩‍👩‍👧 e\u{301}\u{301}\u{301} ❤️❤️❤️";
@@ -371,7 +374,11 @@ fn seat_spec(path: &str) -> ProgramSpec {
     }
 }
 
-fn with_report(report: &impl serde::Serialize, status: Status, stop: StopReason) -> EpisodeResult {
+fn with_report(
+    report: &impl serde::Serialize,
+    status: EpisodeStatus,
+    stop: StopReason,
+) -> EpisodeResult {
     EpisodeResult {
         report: Some(Text::new(serde_json::to_string(report).unwrap())),
         ..result(status, stop, Some("as the report says"), 3_040)
@@ -380,21 +387,21 @@ fn with_report(report: &impl serde::Serialize, status: Status, stop: StopReason)
 
 fn begun() -> Teller {
     let mut teller = Teller::default();
-    teller.start_program("0", QUESTION, Origin::Asked, root_spec());
+    teller.start_program("0", QUESTION, EpisodeOrigin::Asked, root_spec());
     teller
 }
 
-fn ended(report: &Report, status: Status, stop: StopReason) -> Teller {
+fn ended(report: &CouncilReport, status: EpisodeStatus, stop: StopReason) -> Teller {
     let mut teller = begun();
     teller.end(4_400, with_report(report, status, stop));
     teller
 }
 
-fn ok(report: &Report) -> Teller {
-    ended(report, Status::Ok, StopReason::Success)
+fn ok(report: &CouncilReport) -> Teller {
+    ended(report, EpisodeStatus::Ok, StopReason::Success)
 }
 
-fn drawn(teller: &Teller, width: usize, detail: Detail) -> String {
+fn drawn(teller: &Teller, width: usize, detail: SeatDetail) -> String {
     let lines = picture(&teller.story, width, EPISODES_SHOWN_MAX, detail);
     for line in &lines {
         let (taken, line) = (line.columns(), line.plain());
@@ -402,13 +409,13 @@ fn drawn(teller: &Teller, width: usize, detail: Detail) -> String {
         let is_safe = |c: char| !c.is_control() && !('\u{2028}'..='\u{202e}').contains(&c);
         assert!(line.chars().all(is_safe), "{line:?}");
     }
-    let lines: Vec<String> = lines.iter().map(Line::plain).collect();
+    let lines: Vec<String> = lines.iter().map(StyledLine::plain).collect();
     lines.join("\n")
 }
 
 fn at_all_widths(teller: &Teller) -> String {
     let pictures = [40, 80, 120].map(|width| {
-        let drawn = drawn(teller, width, Detail::Short);
+        let drawn = drawn(teller, width, SeatDetail::Short);
         format!("-- {width} columns\n{drawn}")
     });
     pictures.join("\n\n")
@@ -422,7 +429,7 @@ fn c06_x01_a_council_with_sub_chiefs_dissent_failure_and_reuse() {
 #[test]
 fn c06_x01_every_reason_in_full() {
     let teller = ok(&full());
-    let pictures = [40, 80].map(|width| drawn(&teller, width, Detail::Full));
+    let pictures = [40, 80].map(|width| drawn(&teller, width, SeatDetail::Full));
     insta::assert_snapshot!(pictures.join("\n\n"));
 }
 
@@ -440,7 +447,7 @@ fn c06_a_tie_is_said() {
 fn c05_nobody_voted() {
     let class = fathom_core::stop::ErrorClass::Child;
     let stop = StopReason::Failure { class };
-    let teller = ended(&nobody(), Status::Failed, stop);
+    let teller = ended(&nobody(), EpisodeStatus::Failed, stop);
     insta::assert_snapshot!(at_all_widths(&teller));
 }
 
@@ -448,7 +455,7 @@ fn c05_nobody_voted() {
 fn c10_a_decision_short_of_budget_is_partial() {
     let dimension = Dimension::Calls;
     let stop = StopReason::BudgetExhausted { dimension };
-    let teller = ended(&short_of_budget(), Status::NeedsReview, stop);
+    let teller = ended(&short_of_budget(), EpisodeStatus::NeedsReview, stop);
     insta::assert_snapshot!(at_all_widths(&teller));
 }
 
@@ -460,13 +467,13 @@ fn c05_measured_confidence_shows_its_draws() {
 #[test]
 fn x08_hostile_words_stay_words() {
     let teller = ok(&hostile());
-    let whole = drawn(&teller, 80, Detail::Short);
+    let whole = drawn(&teller, 80, SeatDetail::Short);
     let head: Vec<&str> = whole.lines().take(20).collect();
     insta::assert_snapshot!(head.join("\n"));
     assert_eq!(whole.matches("and so on").count(), 476, "all of it");
     // What holds for every line is asserted where it is drawn.
     for width in [40, 59, 60, 79, 120, 200] {
-        for detail in [Detail::Short, Detail::Full] {
+        for detail in [SeatDetail::Short, SeatDetail::Full] {
             let drawn = drawn(&teller, width, detail);
             assert!(drawn.contains("decision  APPROVE"), "{drawn}");
         }
@@ -475,8 +482,14 @@ fn x08_hostile_words_stay_words() {
 
 #[test]
 fn c06_the_meaning_holds_without_colour() {
-    let words = |lines: Vec<Line>| lines.iter().map(Line::plain).collect::<Vec<_>>().join("\n");
-    let plain = words(lines(&ok(&full()).story, 80, Detail::Short).unwrap());
+    let words = |lines: Vec<StyledLine>| {
+        lines
+            .iter()
+            .map(StyledLine::plain)
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    let plain = words(lines(&ok(&full()).story, 80, SeatDetail::Short).unwrap());
     for word in ["APPROVE", "REJECT", "failed", "dissent", "partial"] {
         assert!(plain.contains(word), "{word}: {plain}");
     }
@@ -536,7 +549,7 @@ fn at_work() -> Teller {
         teller.spawn_program(child, council::SUB_CHIEF, seat_spec(path));
         teller.call(child, 1, 400);
     }
-    let done = |report: &SeatReport| with_report(report, Status::Ok, StopReason::Success);
+    let done = |report: &SeatReport| with_report(report, EpisodeStatus::Ok, StopReason::Success);
     teller.end_child("0.0.0", 900, done(&full.votes[0].children[0]));
     teller.end_child("0.1", 1_200, done(&full.votes[1]));
     let class = fathom_core::stop::ErrorClass::Model(FailureKind::Timeout);
@@ -544,7 +557,7 @@ fn at_work() -> Teller {
     teller.end_child(
         "0.2",
         1_300,
-        with_report(&full.votes[2], Status::Failed, stop),
+        with_report(&full.votes[2], EpisodeStatus::Failed, stop),
     );
     teller
 }
@@ -553,17 +566,17 @@ fn at_work() -> Teller {
 fn x01_seats_at_work_have_their_names_and_then_their_votes() {
     let teller = at_work();
     let pictures = [40, 80, 120].map(|columns| {
-        let view = View {
+        let view = TreeView {
             columns,
             episodes_max: EPISODES_SHOWN_MAX,
-            moment: Moment::Live {
+            moment: TreeTime::Live {
                 now: after(2_000),
                 frame: 2,
             },
         };
         let lines = crate::tree::lines(&teller.story, &view);
         assert!(lines.iter().all(|line| line.columns() <= columns));
-        let lines: Vec<String> = lines.iter().map(Line::plain).collect();
+        let lines: Vec<String> = lines.iter().map(StyledLine::plain).collect();
         format!("-- {columns} columns\n{}", lines.join("\n"))
     });
     insta::assert_snapshot!(pictures.join("\n\n"));
@@ -571,20 +584,20 @@ fn x01_seats_at_work_have_their_names_and_then_their_votes() {
 
 #[test]
 fn x01_in_a_pipe_seats_are_told_by_their_paths() {
-    let told = Changes::default().since_last("0199c2f4", &at_work().story, after(2_000));
+    let told = ChangePrinter::default().since_last("0199c2f4", &at_work().story, after(2_000));
     insta::assert_snapshot!(told.join("\n"));
 }
 
 #[test]
 fn x01_a_council_that_has_not_ended_is_shown_as_its_episodes() {
-    let drawn = drawn(&at_work(), 80, Detail::Short);
+    let drawn = drawn(&at_work(), 80, SeatDetail::Short);
     assert!(drawn.contains("council  "), "{drawn}");
     assert!(!drawn.contains("decision"), "{drawn}");
 }
 
 #[test]
 fn x01_a_council_whose_content_is_gone_is_shown_as_its_episodes() {
-    let mut gone = with_report(&full(), Status::Ok, StopReason::Success);
+    let mut gone = with_report(&full(), EpisodeStatus::Ok, StopReason::Success);
     gone.each_text(&mut |text| {
         text.seal(Digest([7; 32]));
         *text = serde_json::from_value(serde_json::to_value(&*text).unwrap()).unwrap();
@@ -592,5 +605,5 @@ fn x01_a_council_whose_content_is_gone_is_shown_as_its_episodes() {
     let mut teller = begun();
     teller.end(4_400, gone);
     assert!(report(&teller.story).is_none());
-    assert!(drawn(&teller, 80, Detail::Short).contains("council  ok"));
+    assert!(drawn(&teller, 80, SeatDetail::Short).contains("council  ok"));
 }

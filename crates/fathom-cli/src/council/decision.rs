@@ -1,14 +1,14 @@
 //! What the votes of a council come to, in words.
 
-use fathom_core::outcome::Status;
-use fathom_core::programs::council::complexity::Reason;
-use fathom_core::programs::council::{Alone, Report, SeatReport};
-use fathom_host::story::Chapter;
+use fathom_core::outcome::EpisodeStatus;
+use fathom_core::programs::council::complexity::ComplexitySignal;
+use fathom_core::programs::council::{ChiefsOnlyResult, CouncilReport, SeatReport};
+use fathom_host::story::EpisodeView;
 
 use super::seats::{paragraphs, percent};
 use super::tone;
 use crate::figures::{self, many};
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::plain_text::{columns, one_line, pad, wrap};
 
 /// Columns of what a line is about.
@@ -20,47 +20,47 @@ const TEXT_COLUMNS_MAX: usize = 100;
 const GAP: &str = "   ";
 
 /// Decision, reasons, what the question was like, and what would have come of it without sub-chiefs.
-pub(super) fn lines(root: &Chapter, report: &Report, width: usize) -> Vec<Line> {
+pub(super) fn lines(root: &EpisodeView, report: &CouncilReport, width: usize) -> Vec<StyledLine> {
     let mut lines = flow("decision", decided(report), width);
     if report.partial {
         let silent = format!("no vote from {}", silent(&report.votes).join(", "));
-        lines.extend(flow("partial", vec![(Tone::Odd, silent)], width));
+        lines.extend(flow("partial", vec![(LineStyle::Odd, silent)], width));
     }
     let result = root.result.as_ref();
-    if let Some(result) = result.filter(|result| result.status != Status::Ok) {
+    if let Some(result) = result.filter(|result| result.status != EpisodeStatus::Ok) {
         let why = one_line(&result.stop_reason.to_string());
-        lines.extend(flow("stopped", vec![(Tone::Odd, why)], width));
+        lines.extend(flow("stopped", vec![(LineStyle::Odd, why)], width));
     }
     for (index, paragraph) in paragraphs(&report.reasoning).into_iter().enumerate() {
         let head = if index == 0 { "reasons" } else { "" };
-        lines.extend(flow(head, vec![(Tone::Plain, paragraph)], width));
+        lines.extend(flow(head, vec![(LineStyle::Plain, paragraph)], width));
     }
-    let question = vec![(Tone::Plain, complexity(report))];
+    let question = vec![(LineStyle::Plain, complexity(report))];
     lines.extend(flow("question", question, width));
     if let Some(alone) = &report.alone {
-        let compared = vec![(Tone::Plain, compared(alone))];
+        let compared = vec![(LineStyle::Plain, compared(alone))];
         lines.extend(flow("compared", compared, width));
     }
     lines
 }
 
 /// The parts of the decision.
-fn decided(report: &Report) -> Vec<(Tone, String)> {
+fn decided(report: &CouncilReport) -> Vec<(LineStyle, String)> {
     let Some(vote) = report.vote else {
-        return vec![(Tone::Bad, "none: no votes".to_owned())];
+        return vec![(LineStyle::Bad, "none: no votes".to_owned())];
     };
     let mut parts = vec![(tone(vote), vote.word().to_owned())];
     if report.tied {
-        parts.push((Tone::Odd, "tied".to_owned()));
+        parts.push((LineStyle::Odd, "tied".to_owned()));
     } else {
         let confidence = format!("confidence {}", percent(report.confidence));
         let agreement = format!("agreement {}", percent(report.agreement));
-        parts.push((Tone::Plain, confidence));
-        parts.push((Tone::Plain, agreement));
+        parts.push((LineStyle::Plain, confidence));
+        parts.push((LineStyle::Plain, agreement));
     }
     if !report.dissent.is_empty() {
         let dissent = one_line(&report.dissent.join(", "));
-        parts.push((Tone::Odd, format!("dissent: {dissent}")));
+        parts.push((LineStyle::Odd, format!("dissent: {dissent}")));
     }
     parts
 }
@@ -82,7 +82,7 @@ fn silent(chiefs: &[SeatReport]) -> Vec<String> {
 }
 
 /// Why sub-chiefs were asked, or why not.
-fn complexity(report: &Report) -> String {
+fn complexity(report: &CouncilReport) -> String {
     let asked = match u64::from(report.spawns) {
         0 => "each chief answered directly".to_owned(),
         spawns => format!("asked {}", many(spawns, "sub-chief", "sub-chiefs")),
@@ -105,17 +105,17 @@ fn complexity(report: &Report) -> String {
     one_line(&format!("{word}: {signals}{asked}"))
 }
 
-fn signal(reason: &Reason) -> String {
+fn signal(reason: &ComplexitySignal) -> String {
     match reason {
-        Reason::Length { tokens } => format!("long ({tokens} tokens)"),
-        Reason::Uncertainty { phrases } => format!("uncertain ({})", phrases.join(", ")),
-        Reason::Domains { domains } => format!("broad ({})", domains.join(", ")),
-        Reason::Factors { factors } => {
+        ComplexitySignal::Length { tokens } => format!("long ({tokens} tokens)"),
+        ComplexitySignal::Uncertainty { phrases } => format!("uncertain ({})", phrases.join(", ")),
+        ComplexitySignal::Domains { domains } => format!("broad ({})", domains.join(", ")),
+        ComplexitySignal::Factors { factors } => {
             let number = factors.len() as u64;
             let number = many(number, "factor", "factors");
             format!("{number} ({})", factors.join(", "))
         }
-        Reason::Learned { log_odds_milli } => {
+        ComplexitySignal::Learned { log_odds_milli } => {
             let whole = log_odds_milli.unsigned_abs();
             let sign = if *log_odds_milli < 0 { '-' } else { '+' };
             let (ones, rest) = (whole / 1000, whole % 1000);
@@ -124,22 +124,22 @@ fn signal(reason: &Reason) -> String {
     }
 }
 
-fn compared(alone: &Alone) -> String {
+fn compared(alone: &ChiefsOnlyResult) -> String {
     let (vote, percent) = (alone.vote, percent(alone.confidence));
     let elapsed = figures::span(alone.elapsed);
     format!("without sub-chiefs: {vote} {percent}, {elapsed}")
 }
 
 /// Parts side by side where they fit, else below each other; one that is wider than a line is broken.
-fn flow(head: &str, parts: Vec<(Tone, String)>, width: usize) -> Vec<Line> {
+fn flow(head: &str, parts: Vec<(LineStyle, String)>, width: usize) -> Vec<StyledLine> {
     let width = width.min(TEXT_COLUMNS_MAX);
     let room = width.saturating_sub(HEAD_COLUMNS);
-    let begun = |head: &str| Line::new().with(Tone::Faint, pad(head, HEAD_COLUMNS));
+    let begun = |head: &str| StyledLine::new().with(LineStyle::Faint, pad(head, HEAD_COLUMNS));
     let mut lines = Vec::new();
     let mut line = begun(head);
     for (index, (tone, part)) in parts.into_iter().enumerate() {
         if index > 0 && line.columns() + GAP.len() + columns(&part) <= width {
-            line.push(Tone::Plain, GAP);
+            line.push(LineStyle::Plain, GAP);
             line.push(tone, part);
             continue;
         }

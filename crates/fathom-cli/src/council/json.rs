@@ -1,9 +1,10 @@
 //! What a result says beyond the usual when a council decided: always all keys.
 
 use fathom_core::id::{EpisodeId, RunId};
-use fathom_core::programs::council::complexity::Assessment;
+use fathom_core::programs::council::complexity::ComplexityAssessment;
 use fathom_core::programs::council::{
-    Alone, Cast, Report, Reused, Samples, SeatFailure, SeatReport, Vote,
+    ChiefsOnlyResult, CouncilReport, ReusedAnswer, SampledVotes, SeatFailure, SeatReport, SeatVote,
+    Vote,
 };
 use fathom_core::unit::PerMille;
 use serde::Serialize;
@@ -20,7 +21,7 @@ pub(crate) struct CouncilJson {
     dissent: Vec<String>,
     reasoning: Option<String>,
     votes: Vec<SeatJson>,
-    complexity: Assessment,
+    complexity: ComplexityAssessment,
     depth_reached: u8,
     spawns: u32,
     reused_calls: u64,
@@ -38,7 +39,7 @@ struct SeatJson {
     /// As `docs/a.md:41`.
     source: Option<String>,
     agreement: Option<f64>,
-    samples: Option<Samples>,
+    samples: Option<SampledVotes>,
     reused: Option<ReusedJson>,
     without_recursion: Option<AloneJson>,
     episode: Option<EpisodeId>,
@@ -73,8 +74,8 @@ struct AloneJson {
     elapsed_ms: Option<u64>,
 }
 
-impl From<Report> for CouncilJson {
-    fn from(report: Report) -> Self {
+impl From<CouncilReport> for CouncilJson {
+    fn from(report: CouncilReport) -> Self {
         let has_vote = report.vote.is_some();
         Self {
             vote: report.vote,
@@ -103,7 +104,7 @@ impl From<SeatReport> for SeatJson {
             elapsed_ms: seat.alone_ms.map(|elapsed| elapsed.0),
         });
         let (vote, confidence, reasoning, source) = match seat.cast {
-            Some(Cast {
+            Some(SeatVote {
                 vote,
                 confidence,
                 reasoning,
@@ -128,10 +129,12 @@ impl From<SeatReport> for SeatJson {
             source,
             agreement: seat.agreement.map(PerMille::fraction),
             samples: seat.samples,
-            reused: seat.reused.map(|Reused { run, similarity }| ReusedJson {
-                run,
-                similarity: similarity.fraction(),
-            }),
+            reused: seat
+                .reused
+                .map(|ReusedAnswer { run, similarity }| ReusedJson {
+                    run,
+                    similarity: similarity.fraction(),
+                }),
             without_recursion: alone,
             episode: seat.episode,
             tokens: seat.tokens,
@@ -163,8 +166,8 @@ impl From<&SeatFailure> for FailureJson {
     }
 }
 
-impl From<Alone> for AloneJson {
-    fn from(alone: Alone) -> Self {
+impl From<ChiefsOnlyResult> for AloneJson {
+    fn from(alone: ChiefsOnlyResult) -> Self {
         Self {
             vote: alone.vote,
             confidence: alone.confidence.fraction(),

@@ -4,44 +4,44 @@ mod decision;
 mod json;
 mod seats;
 
-use fathom_core::programs::council::{self, Report, SeatReport, Vote};
+use fathom_core::programs::council::{self, CouncilReport, SeatReport, Vote};
 use fathom_core::text::Text;
-use fathom_host::story::{Chapter, Story};
+use fathom_host::story::{EpisodeView, RunView};
 
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::plain_text::{clip, columns, one_line};
-use crate::settings::Loudness;
+use crate::settings::Verbosity;
 
 pub(crate) use json::CouncilJson;
 pub(crate) use seats::{said, words};
 
 /// How much of the reasons is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Detail {
+pub(crate) enum SeatDetail {
     /// One line for each seat.
     Short,
     /// Every seat's reasoning in full below its line.
     Full,
 }
 
-impl From<Loudness> for Detail {
-    fn from(loudness: Loudness) -> Self {
+impl From<Verbosity> for SeatDetail {
+    fn from(loudness: Verbosity) -> Self {
         match loudness {
-            Loudness::Quiet | Loudness::Usual => Self::Short,
-            Loudness::Verbose => Self::Full,
+            Verbosity::Quiet | Verbosity::Usual => Self::Short,
+            Verbosity::Verbose => Self::Full,
         }
     }
 }
 
 /// Whether the run is a council's.
-pub(crate) fn is_council(story: &Story) -> bool {
+pub(crate) fn is_council(story: &RunView) -> bool {
     story
         .root()
         .is_some_and(|root| root.started.program.name == council::NAME)
 }
 
 /// What a council left; none when it is still at it, when the content is gone, and of other programs.
-pub(crate) fn report(story: &Story) -> Option<Report> {
+pub(crate) fn report(story: &RunView) -> Option<CouncilReport> {
     if !is_council(story) {
         return None;
     }
@@ -49,50 +49,50 @@ pub(crate) fn report(story: &Story) -> Option<Report> {
 }
 
 /// The path of the seat that an episode sits on, as `IT/security`.
-pub(crate) fn path(chapter: &Chapter) -> Option<String> {
+pub(crate) fn path(chapter: &EpisodeView) -> Option<String> {
     council::seat_of(&chapter.started.program).map(|path| one_line(&path))
 }
 
 /// How the seat of a finished episode voted.
-pub(crate) fn seat_report(chapter: &Chapter) -> Option<SeatReport> {
+pub(crate) fn seat_report(chapter: &EpisodeView) -> Option<SeatReport> {
     path(chapter)?;
     read(chapter)
 }
 
-fn read<T: serde::de::DeserializeOwned>(chapter: &Chapter) -> Option<T> {
+fn read<T: serde::de::DeserializeOwned>(chapter: &EpisodeView) -> Option<T> {
     let report = chapter.result.as_ref()?.report.as_ref();
     serde_json::from_str(report.map(Text::as_str)?).ok()
 }
 
 /// How a vote is shown. The word says it; the colour only helps.
-pub(crate) const fn tone(vote: Vote) -> Tone {
+pub(crate) const fn tone(vote: Vote) -> LineStyle {
     match vote {
-        Vote::Approve => Tone::Good,
-        Vote::Reject => Tone::Bad,
-        Vote::Abstain => Tone::Odd,
+        Vote::Approve => LineStyle::Good,
+        Vote::Reject => LineStyle::Bad,
+        Vote::Abstain => LineStyle::Odd,
     }
 }
 
 /// The picture of a council that has come to its end: question, seats and decision.
-pub(crate) fn lines(story: &Story, width: usize, detail: Detail) -> Option<Vec<Line>> {
+pub(crate) fn lines(story: &RunView, width: usize, detail: SeatDetail) -> Option<Vec<StyledLine>> {
     let report = report(story)?;
     let root = story.root()?;
     let mut lines = vec![head(root, &report, width)];
     lines.extend(seats::lines(&report.votes, width, detail));
-    lines.push(Line::new());
+    lines.push(StyledLine::new());
     lines.extend(decision::lines(root, &report, width));
     Some(lines)
 }
 
-fn head(root: &Chapter, report: &Report, width: usize) -> Line {
+fn head(root: &EpisodeView, report: &CouncilReport, width: usize) -> StyledLine {
     const HEAD: &str = "council  ";
     let depth = format!("   depth {}", report.depth);
     let left = width.saturating_sub(HEAD.len() + columns(&depth));
     let question = clip(&one_line(root.started.goal.as_str()), left);
-    Line::new()
-        .with(Tone::Faint, HEAD)
-        .with(Tone::Strong, question)
-        .with(Tone::Faint, depth)
+    StyledLine::new()
+        .with(LineStyle::Faint, HEAD)
+        .with(LineStyle::Strong, question)
+        .with(LineStyle::Faint, depth)
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! The seats of a council as a tree, one line each.
 
-use fathom_core::programs::council::{Samples, SeatFailure, SeatReport, Vote, tally_seats};
+use fathom_core::programs::council::{SampledVotes, SeatFailure, SeatReport, Vote, tally_seats};
 use fathom_core::unit::PerMille;
 
-use super::{Detail, tone};
+use super::{SeatDetail, tone};
 use crate::figures::many;
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::plain_text::{clip, clip_front, columns, one_line, pad, pad_front, wrap};
 use crate::tree::{self, ROOMY_COLUMNS};
 
@@ -24,7 +24,7 @@ const VOTE_COLUMNS: usize = 16;
 const LEFT_OUT: &str = "(left out of the vote)";
 
 /// A seat and its place in the tree.
-struct Row<'a> {
+struct SeatRow<'a> {
     depth: usize,
     branches: String,
     /// What stands before its reasoning, so that the branches below go on.
@@ -33,12 +33,12 @@ struct Row<'a> {
 }
 
 /// The seats with all below them.
-pub(super) fn lines(seats: &[SeatReport], width: usize, detail: Detail) -> Vec<Line> {
+pub(super) fn lines(seats: &[SeatReport], width: usize, detail: SeatDetail) -> Vec<StyledLine> {
     let mut rows = Vec::new();
     flatten(seats, "", 0, &mut rows);
     let depths = rows.iter().map(|row| row.depth + 1).max().unwrap_or(0);
-    let levels: Vec<Level> = (0..depths)
-        .map(|depth| Level::of(&rows, depth, width))
+    let levels: Vec<SeatLevel> = (0..depths)
+        .map(|depth| SeatLevel::of(&rows, depth, width))
         .collect();
     let mut lines = Vec::new();
     for row in &rows {
@@ -50,7 +50,7 @@ pub(super) fn lines(seats: &[SeatReport], width: usize, detail: Detail) -> Vec<L
     lines
 }
 
-fn flatten<'a>(seats: &'a [SeatReport], above: &str, depth: usize, rows: &mut Vec<Row<'a>>) {
+fn flatten<'a>(seats: &'a [SeatReport], above: &str, depth: usize, rows: &mut Vec<SeatRow<'a>>) {
     for (index, seat) in seats.iter().enumerate() {
         let is_last = index + 1 == seats.len();
         let inner = format!("{above}{}", if is_last { "   " } else { "│  " });
@@ -59,7 +59,7 @@ fn flatten<'a>(seats: &'a [SeatReport], above: &str, depth: usize, rows: &mut Ve
         } else {
             "│  "
         };
-        rows.push(Row {
+        rows.push(SeatRow {
             depth,
             branches: format!("{above}{}", if is_last { "└─ " } else { "├─ " }),
             beneath: format!("{inner}{own}"),
@@ -70,7 +70,7 @@ fn flatten<'a>(seats: &'a [SeatReport], above: &str, depth: usize, rows: &mut Ve
 }
 
 /// Columns that the seats of one depth share.
-struct Level {
+struct SeatLevel {
     /// Branches and name.
     left: usize,
     /// Source with the gap before it; nothing where no seat names one.
@@ -79,10 +79,10 @@ struct Level {
     figures: usize,
 }
 
-impl Level {
-    fn of(rows: &[Row<'_>], depth: usize, width: usize) -> Self {
+impl SeatLevel {
+    fn of(rows: &[SeatRow<'_>], depth: usize, width: usize) -> Self {
         let rows = || rows.iter().filter(|row| row.depth == depth);
-        let left = rows().map(Row::left).max().unwrap_or(0);
+        let left = rows().map(SeatRow::left).max().unwrap_or(0);
         let figures = columns(&tree::figures(0, fathom_core::unit::Millis(0), width)) + 2;
         if width < ROOMY_COLUMNS {
             let figures = if left + VOTE_COLUMNS + figures <= width {
@@ -113,7 +113,7 @@ impl Level {
     }
 }
 
-impl Row<'_> {
+impl SeatRow<'_> {
     fn name(&self) -> String {
         one_line(&self.seat.seat)
     }
@@ -122,17 +122,17 @@ impl Row<'_> {
         columns(&self.branches) + columns(&self.name())
     }
 
-    fn line(&self, level: &Level, width: usize, detail: Detail) -> Line {
+    fn line(&self, level: &SeatLevel, width: usize, detail: SeatDetail) -> StyledLine {
         let name = level.left.saturating_sub(columns(&self.branches));
-        let mut line = Line::new()
-            .with(Tone::Faint, self.branches.clone())
-            .with(Tone::Plain, pad(&clip(&self.name(), name), name))
-            .with(Tone::Plain, "  ");
+        let mut line = StyledLine::new()
+            .with(LineStyle::Faint, self.branches.clone())
+            .with(LineStyle::Plain, pad(&clip(&self.name(), name), name))
+            .with(LineStyle::Plain, "  ");
         match &self.seat.cast {
             Some(cast) => {
                 let percent = percent(cast.confidence);
                 line.push(tone(cast.vote), pad(cast.vote.word(), 7));
-                line.push(Tone::Plain, format!("  {}", pad_front(&percent, 5)));
+                line.push(LineStyle::Plain, format!("  {}", pad_front(&percent, 5)));
                 if width >= ROOMY_COLUMNS {
                     let end = width.saturating_sub(level.figures);
                     self.push_words(&mut line, level, end, detail);
@@ -144,53 +144,56 @@ impl Row<'_> {
         let gap = width.saturating_sub(line.columns() + columns(&figures));
         // A failure may have taken their place.
         if level.figures > 0 && gap > 1 && self.seat.episode.is_some() {
-            line.push(Tone::Plain, " ".repeat(gap));
-            line.push(Tone::Faint, figures);
+            line.push(LineStyle::Plain, " ".repeat(gap));
+            line.push(LineStyle::Faint, figures);
         }
         line
     }
 
     /// What stands between the vote and the figures: words, then the source at the right.
-    fn push_words(&self, line: &mut Line, level: &Level, end: usize, detail: Detail) {
+    fn push_words(&self, line: &mut StyledLine, level: &SeatLevel, end: usize, detail: SeatDetail) {
         let (words, source) = match detail {
-            Detail::Short => (words(self.seat), place(self.seat)),
-            Detail::Full => (facts(self.seat), String::new()),
+            SeatDetail::Short => (words(self.seat), place(self.seat)),
+            SeatDetail::Full => (facts(self.seat), String::new()),
         };
         let taken = if source.is_empty() { 0 } else { level.source };
         let room = end.saturating_sub(line.columns() + 2 + taken);
-        line.push(Tone::Plain, format!("  {}", pad(&clip(&words, room), room)));
+        line.push(
+            LineStyle::Plain,
+            format!("  {}", pad(&clip(&words, room), room)),
+        );
         if !source.is_empty() {
             let room = level.source.saturating_sub(2);
             let source = pad(&clip_front(&source, room), room);
-            line.push(Tone::Faint, format!("  {source}"));
+            line.push(LineStyle::Faint, format!("  {source}"));
         }
     }
 
     /// That there is no vote and, where there is room, why; that it does not count is said in any case.
-    fn push_failure(&self, line: &mut Line, width: usize, detail: Detail) {
+    fn push_failure(&self, line: &mut StyledLine, width: usize, detail: SeatDetail) {
         let (word, cause) = failed(self.seat);
-        line.push(Tone::Bad, word);
+        line.push(LineStyle::Bad, word);
         if width < ROOMY_COLUMNS {
             return;
         }
-        if detail == Detail::Short {
+        if detail == SeatDetail::Short {
             let room = width.saturating_sub(line.columns() + columns(LEFT_OUT) + 3);
-            line.push(Tone::Plain, format!(": {}", clip(&cause, room)));
+            line.push(LineStyle::Plain, format!(": {}", clip(&cause, room)));
         }
-        line.push(Tone::Plain, format!(" {LEFT_OUT}"));
+        line.push(LineStyle::Plain, format!(" {LEFT_OUT}"));
     }
 
     /// What stands below the line: on a narrow terminal what has no room beside the vote, and the whole of it when
     /// that is wanted.
-    fn below(&self, width: usize, detail: Detail) -> Vec<Line> {
+    fn below(&self, width: usize, detail: SeatDetail) -> Vec<StyledLine> {
         let room = width.saturating_sub(columns(&self.beneath));
         let is_narrow = width < ROOMY_COLUMNS;
         let mut texts = match (is_narrow, detail) {
-            (true, Detail::Short) => self.short(room),
-            (true, Detail::Full) => vec![clip(&facts(self.seat), room)],
-            (false, Detail::Short | Detail::Full) => Vec::new(),
+            (true, SeatDetail::Short) => self.short(room),
+            (true, SeatDetail::Full) => vec![clip(&facts(self.seat), room)],
+            (false, SeatDetail::Short | SeatDetail::Full) => Vec::new(),
         };
-        if detail == Detail::Full {
+        if detail == SeatDetail::Full {
             texts.extend(self.whole().iter().flat_map(|text| wrap(text, room)));
         }
         if is_narrow && self.seat.cast.is_none() {
@@ -200,9 +203,9 @@ impl Row<'_> {
             .into_iter()
             .filter(|text| !text.is_empty())
             .map(|text| {
-                Line::new()
-                    .with(Tone::Faint, self.beneath.clone())
-                    .with(Tone::Plain, text)
+                StyledLine::new()
+                    .with(LineStyle::Faint, self.beneath.clone())
+                    .with(LineStyle::Plain, text)
             })
             .collect()
     }
@@ -251,13 +254,13 @@ pub(super) fn percent(share: PerMille) -> String {
 }
 
 /// The vote with its confidence, or that there is none.
-pub(crate) fn said(seat: &SeatReport) -> (Tone, String) {
+pub(crate) fn said(seat: &SeatReport) -> (LineStyle, String) {
     if let Some(cast) = &seat.cast {
         let (vote, percent) = (cast.vote, percent(cast.confidence));
         (tone(vote), format!("{vote} {percent}"))
     } else {
         let (word, cause) = failed(seat);
-        (Tone::Bad, format!("{word}: {cause}"))
+        (LineStyle::Bad, format!("{word}: {cause}"))
     }
 }
 
@@ -311,7 +314,7 @@ fn asked(seat: &SeatReport) -> Option<String> {
 
 /// `4 of 5`: how many of the votes drawn for a seat are the vote it has.
 fn drawn(seat: &SeatReport) -> Option<String> {
-    let Samples {
+    let SampledVotes {
         approve,
         reject,
         abstain,

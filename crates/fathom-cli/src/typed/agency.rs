@@ -6,7 +6,7 @@ use clap::Args;
 
 /// Arguments of `fathom agency`.
 #[derive(Args, Debug)]
-pub(crate) struct Agency {
+pub(crate) struct AgencyArgs {
     /// The goal; `-` reads it from stdin
     pub(crate) goal: Option<String>,
     /// Brand folder, with brand.toml, brand.md and knowledge/*.md

@@ -28,7 +28,7 @@ pub(crate) enum CharterCommand {
         new: String,
     },
     /// Train the rule that decides when sub-chiefs are asked, and print its accuracy
-    Learn(Learn),
+    Learn(LearnArgs),
     /// List the MCP tools a charter has seen, and whether each may be used
     Tools {
         /// Charter name
@@ -59,7 +59,7 @@ pub(crate) enum CharterCommand {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Learn {
+pub(crate) struct LearnArgs {
     /// Charter to train for: a name in the data folder or a path [default: `--charter`]
     #[arg(value_name = "NAME|DIR")]
     pub(crate) which: Option<String>,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use fathom_core::protocol::Ballot;
+use fathom_core::protocol::MotionVote;
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum IdentityCommand {
@@ -37,7 +37,7 @@ pub(crate) enum IdentityCommand {
         #[arg(long, value_name = "FILE")]
         key: PathBuf,
         #[command(flatten)]
-        about: About,
+        about: ProposalArgs,
     },
     /// Generate a key file and print the public key
     Keygen {
@@ -48,7 +48,7 @@ pub(crate) enum IdentityCommand {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct About {
+pub(crate) struct ProposalArgs {
     /// Charter to replace: a name in the data folder or a path [default: the one of the same name]
     #[arg(long, value_name = "NAME|DIR")]
     pub(crate) onto: Option<String>,
@@ -65,7 +65,7 @@ pub(crate) enum RfcCommand {
         #[arg(value_name = "DIR")]
         dir: PathBuf,
         #[command(flatten)]
-        about: About,
+        about: ProposalArgs,
     },
     /// Review a proposal as the role that holds the key
     Review {
@@ -84,7 +84,7 @@ pub(crate) enum RfcCommand {
         rfc: RfcName,
         /// yes, no or abstain
         #[arg(value_name = "VOTE", value_parser = ballot)]
-        ballot: Ballot,
+        ballot: MotionVote,
         /// File with the role's key
         #[arg(long, value_name = "FILE")]
         key: PathBuf,
@@ -125,6 +125,6 @@ pub(crate) struct RfcName {
     pub(crate) id: String,
 }
 
-fn ballot(text: &str) -> Result<Ballot, String> {
-    Ballot::read(text).ok_or_else(|| "expected `yes`, `no` or `abstain`".to_owned())
+fn ballot(text: &str) -> Result<MotionVote, String> {
+    MotionVote::read(text).ok_or_else(|| "expected `yes`, `no` or `abstain`".to_owned())
 }

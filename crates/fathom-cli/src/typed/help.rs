@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use clap::CommandFactory as _;
 use clap::builder::styling::Styles;
 
-use super::Typed;
+use super::Cli;
 
 /// Commands by purpose, in the order in which a new user meets them.
 const GROUPS: [(&str, &[&str]); 5] = [
@@ -43,7 +43,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
 
 /// The command line with its grouped help.
 pub(crate) fn command() -> clap::Command {
-    let command = Typed::command();
+    let command = Cli::command();
     let template = template(&command);
     command.help_template(template)
 }

@@ -8,7 +8,7 @@ fn every_command_is_in_one_group() {
     let grouped: Vec<&str> = groups
         .flat_map(|(_, names)| names.iter().copied())
         .collect();
-    let command = Typed::command();
+    let command = Cli::command();
     let known: BTreeSet<&str> = command
         .get_subcommands()
         .map(clap::Command::get_name)

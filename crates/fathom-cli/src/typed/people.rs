@@ -43,7 +43,7 @@ pub(crate) enum PeopleCommand {
     /// List handoff tickets
     Tickets,
     /// Stop all effects at once, or those of a scope, until lifted
-    Kill(Kill),
+    Kill(KillArgs),
     /// Show, sign and change identities; generate keys
     #[command(subcommand)]
     Identity(IdentityCommand),
@@ -69,7 +69,7 @@ pub(crate) struct KeyFile {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Kill {
+pub(crate) struct KillArgs {
     /// What to stop: global, tenant:X, platform:X, account:X or action:X
     #[arg(long, value_name = "SCOPE", default_value = "global", value_parser = scope)]
     pub(crate) scope: KillScope,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 #[derive(Args, Debug)]
-pub(crate) struct Redact {
+pub(crate) struct RedactArgs {
     /// File to redact; `-` or no argument reads stdin
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,

@@ -6,7 +6,7 @@ use fathom_host::config::parse_time;
 use fathom_store::channels::SeedState;
 
 #[derive(Args, Debug)]
-pub(crate) struct Think {
+pub(crate) struct ThinkArgs {
     /// The task; `-` or a pipe reads it from stdin
     #[arg(value_name = "TASK", conflicts_with = "idle")]
     pub(crate) question: Option<String>,
@@ -35,7 +35,7 @@ pub(crate) enum SeedsCommand {
     List {
         /// List only seeds in this state
         #[arg(long, value_name = "STATE")]
-        state: Option<State>,
+        state: Option<SeedStateChoice>,
     },
     /// Set the state of a seed; `new` makes it due for a follow-up again
     Mark {
@@ -44,13 +44,13 @@ pub(crate) enum SeedsCommand {
         id: String,
         /// New state
         #[arg(value_name = "STATE")]
-        state: State,
+        state: SeedStateChoice,
     },
 }
 
 /// How far an idea is.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum State {
+pub(crate) enum SeedStateChoice {
     /// Not followed up yet
     New,
     /// Followed up
@@ -59,12 +59,12 @@ pub(crate) enum State {
     Deferred,
 }
 
-impl From<State> for SeedState {
-    fn from(state: State) -> Self {
+impl From<SeedStateChoice> for SeedState {
+    fn from(state: SeedStateChoice) -> Self {
         match state {
-            State::New => Self::New,
-            State::Reviewed => Self::Reviewed,
-            State::Deferred => Self::Deferred,
+            SeedStateChoice::New => Self::New,
+            SeedStateChoice::Reviewed => Self::Reviewed,
+            SeedStateChoice::Deferred => Self::Deferred,
         }
     }
 }

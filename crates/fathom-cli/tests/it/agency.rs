@@ -1,6 +1,6 @@
 //! The agency through the binary: seven roles, a sandbox platform, people who decide, and the whole story afterwards.
 
-use fathom_testkit::platform::{Platform, PlatformOptions, When};
+use fathom_testkit::platform::{FakePlatform, FaultRate, PlatformOptions};
 use serde_json::{Value, json};
 
 use crate::session::{Done, Session};
@@ -55,7 +55,7 @@ fn script() -> Vec<Value> {
 /// A session with a brand, and a platform for it.
 struct Agency {
     session: Session,
-    platform: Platform,
+    platform: FakePlatform,
 }
 
 impl Agency {
@@ -79,7 +79,7 @@ impl Agency {
         }
         Self {
             session,
-            platform: Platform::start(options).await.expect("a platform"),
+            platform: FakePlatform::start(options).await.expect("a platform"),
         }
     }
 
@@ -293,7 +293,7 @@ async fn e12_a_verified_capsule_is_used_again_until_its_source_changes() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn e13_a_lost_answer_is_reconciled_and_never_sent_again() {
     let agency = Agency::on(PlatformOptions {
-        lose: When::Always,
+        lose: FaultRate::Always,
         ..PlatformOptions::default()
     })
     .await;

@@ -1,8 +1,8 @@
 //! A model that is wholly in an attacker's hands: whatever it asks for, nothing goes out that nobody said yes to, and every
 //! try stands in the journal.
 
-use fathom_host::{Options, Runtime};
-use fathom_testkit::platform::{Platform, PlatformOptions};
+use fathom_host::{Runtime, RuntimeOptions};
+use fathom_testkit::platform::{FakePlatform, PlatformOptions};
 use serde_json::{Value, json};
 
 use crate::board;
@@ -59,12 +59,12 @@ args = ["%s", "{{word}}"]
 
 struct Desk {
     session: Session,
-    platform: Platform,
+    platform: FakePlatform,
 }
 
 impl Desk {
     async fn new() -> Self {
-        let platform = Platform::start(PlatformOptions::default()).await;
+        let platform = FakePlatform::start(PlatformOptions::default()).await;
         let platform = platform.expect("a platform");
         let session = Session::new();
         session.write("desk/charter.toml", &board::charter("desk", 40));
@@ -103,7 +103,7 @@ impl Desk {
     /// All that the journal holds of the newest run.
     fn tries(&self) -> String {
         let home = self.session.path().join("data/fathom");
-        let host = Runtime::open(Options::new(home, |_| None)).expect("the home opens");
+        let host = Runtime::open(RuntimeOptions::new(home, |_| None)).expect("the home opens");
         let run = host.runs(1).expect("runs")[0].run;
         let records = host.records(run).expect("records");
         format!("{records:?}")

@@ -1,13 +1,13 @@
 //! What is seen of a council: its picture at the end, in `show` and after `resume`, and its keys.
 
 use fathom_core::contract::{Contract, RecursionPolicy};
-use fathom_core::model::{ModelSpec, Models};
-use fathom_core::packet::Frame;
-use fathom_core::programs::council::complexity::{Detector, Domain};
-use fathom_core::programs::council::{CHIEF, Params, Passage, SUB_CHIEF, Seat};
-use fathom_core::recursion::Class;
+use fathom_core::model::{ModelSet, ModelSpec};
+use fathom_core::packet::PacketFrame;
+use fathom_core::programs::council::complexity::{DetectorConfig, TopicDomain};
+use fathom_core::programs::council::{CHIEF, CouncilConfig, CouncilSeat, QuotedPassage, SUB_CHIEF};
+use fathom_core::recursion::SpawnClass;
 use fathom_host::config::BUDGET;
-use fathom_host::{NewRun, Options, RunEnd, Runtime};
+use fathom_host::{NewRun, RunEnd, Runtime, RuntimeOptions};
 use serde_json::{Value, json};
 
 use crate::session::Session;
@@ -18,19 +18,19 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-fn seat(id: &str, lexicon: &[&str], sub_chiefs: Vec<Seat>) -> Seat {
-    Seat {
+fn seat(id: &str, lexicon: &[&str], sub_chiefs: Vec<CouncilSeat>) -> CouncilSeat {
+    CouncilSeat {
         id: id.to_owned(),
         lexicon: words(lexicon),
         sub_chiefs,
-        ..Seat::default()
+        ..CouncilSeat::default()
     }
 }
 
 /// IT has two sub-chiefs that the question touches, Data answers by itself.
-fn params() -> Params {
-    let security = Seat {
-        passages: vec![Passage {
+fn params() -> CouncilConfig {
+    let security = CouncilSeat {
+        passages: vec![QuotedPassage {
             source: "docs/auth.md".to_owned(),
             line: 41,
             text: "The migration was not rehearsed.".to_owned(),
@@ -38,21 +38,21 @@ fn params() -> Params {
         ..seat("security", &["auth"], vec![])
     };
     let network = seat("network", &["schema"], vec![]);
-    let domain = |name: &str, word: &str| Domain {
+    let domain = |name: &str, word: &str| TopicDomain {
         name: name.to_owned(),
         words: words(&[word]),
     };
-    Params {
+    CouncilConfig {
         chiefs: vec![
             seat("IT", &[], vec![security, network]),
             seat("Data", &[], vec![]),
         ],
-        detector: Detector {
+        detector: DetectorConfig {
             score_min: 1,
             domains: vec![domain("security", "auth"), domain("data", "schema")],
-            ..Detector::default()
+            ..DetectorConfig::default()
         },
-        ..Params::default()
+        ..CouncilConfig::default()
     }
 }
 
@@ -96,19 +96,19 @@ fn convene(session: &Session, is_let_go: bool) -> (String, RunEnd) {
         contract: Contract {
             recursion: RecursionPolicy {
                 allowed_child_types: words(&[CHIEF, SUB_CHIEF]),
-                allowed_classes: vec![Class::Work],
+                allowed_classes: vec![SpawnClass::Work],
                 ..RecursionPolicy::default()
             },
             ..Contract::default()
         },
         budget: BUDGET,
-        models: Models::new(model.clone(), model),
-        frame: Frame::default(),
+        models: ModelSet::new(model.clone(), model),
+        frame: PacketFrame::default(),
     };
     let threads = tokio::runtime::Runtime::new().expect("a runtime");
     threads.block_on(async {
         let home = session.path().join("data/fathom");
-        let host = Runtime::open(Options::new(home, |_| None)).expect("a home");
+        let host = Runtime::open(RuntimeOptions::new(home, |_| None)).expect("a home");
         let handle = host.start(new).expect("it starts");
         let run = handle.run().to_string();
         if is_let_go {

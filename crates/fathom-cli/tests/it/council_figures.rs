@@ -2,57 +2,57 @@
 
 use fathom_core::amounts::{Amounts, Budget};
 use fathom_core::contract::{Contract, RecursionPolicy};
-use fathom_core::model::{ModelSpec, Models};
-use fathom_core::packet::Frame;
-use fathom_core::programs::council::complexity::{Detector, Domain};
-use fathom_core::programs::council::{CHIEF, Params, Reuse, SUB_CHIEF, Seat};
-use fathom_core::recursion::Class;
+use fathom_core::model::{ModelSet, ModelSpec};
+use fathom_core::packet::PacketFrame;
+use fathom_core::programs::council::complexity::{DetectorConfig, TopicDomain};
+use fathom_core::programs::council::{CHIEF, CouncilConfig, CouncilSeat, ReusePolicy, SUB_CHIEF};
+use fathom_core::recursion::SpawnClass;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
-use fathom_host::{NewRun, Options, RunEnd, Runtime};
-use fathom_testkit::server::{Behaviour, ModelServer, Seen};
+use fathom_host::{NewRun, RunEnd, Runtime, RuntimeOptions};
+use fathom_testkit::server::{ModelServer, ReplyBehaviour, SeenRequest};
 use serde_json::{Value, json};
 
 use crate::session::Session;
 
 /// A chief with one sub-chief, whose name is no name for a file that others read.
-fn council(depth_max: u8) -> Params {
-    let domain = |word: &str| Domain {
+fn council(depth_max: u8) -> CouncilConfig {
+    let domain = |word: &str| TopicDomain {
         name: word.to_owned(),
         words: vec![word.to_owned()],
     };
-    let seat = |id: &str, word: &str| Seat {
+    let seat = |id: &str, word: &str| CouncilSeat {
         id: id.to_owned(),
         focus: format!("You look at {word}."),
         lexicon: vec![word.to_owned()],
-        ..Seat::default()
+        ..CouncilSeat::default()
     };
-    Params {
-        chiefs: vec![Seat {
+    CouncilConfig {
+        chiefs: vec![CouncilSeat {
             sub_chiefs: vec![seat("a<b>&", "auth")],
             ..seat("IT", "machines")
         }],
-        detector: Detector {
+        detector: DetectorConfig {
             domains: vec![domain("auth"), domain("database")],
             score_min: 1,
-            ..Detector::default()
+            ..DetectorConfig::default()
         },
         depth_max,
-        reuse: Reuse::Off,
+        reuse: ReusePolicy::Off,
         compare: true,
-        ..Params::default()
+        ..CouncilConfig::default()
     }
 }
 
 /// The sub-chief is against it, its chief is for it.
-fn opinion(seen: &Seen) -> Behaviour {
+fn opinion(seen: &SeenRequest) -> ReplyBehaviour {
     let vote = if seen.prompt.contains("Your seat: IT/") {
         "REJECT"
     } else {
         "APPROVE"
     };
     let said = json!({"reasoning": "so", "source": 0, "vote": vote, "confidence": 80});
-    Behaviour::reply(said.to_string())
+    ReplyBehaviour::reply(said.to_string())
 }
 
 /// Asks a council once at each depth.
@@ -63,7 +63,7 @@ async fn ask(session: &Session, depths: &[u8]) {
         ..ModelSpec::named("openai/test")
     };
     let home = session.path().join("data/fathom");
-    let host = Runtime::open(Options::new(home, |_| None)).expect("the home opens");
+    let host = Runtime::open(RuntimeOptions::new(home, |_| None)).expect("the home opens");
     for depth in depths {
         let run = NewRun {
             goal: Text::from("Should auth move to the new database?"),
@@ -72,7 +72,7 @@ async fn ask(session: &Session, depths: &[u8]) {
                 recursion: RecursionPolicy {
                     max_depth: 4,
                     allowed_child_types: vec![CHIEF.to_owned(), SUB_CHIEF.to_owned()],
-                    allowed_classes: vec![Class::Work],
+                    allowed_classes: vec![SpawnClass::Work],
                     ..RecursionPolicy::default()
                 },
                 ..Contract::default()
@@ -87,8 +87,8 @@ async fn ask(session: &Session, depths: &[u8]) {
                 },
                 time: Millis(60_000),
             },
-            models: Models::new(spec.clone(), spec.clone()),
-            frame: Frame::default(),
+            models: ModelSet::new(spec.clone(), spec.clone()),
+            frame: PacketFrame::default(),
         };
         let end = host.start(run).expect("it starts").end().await;
         assert!(matches!(end, RunEnd::Finished(_)), "{end:?}");

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use fathom_core::command::Command as Wanted;
 use fathom_core::effect::PolicyDecision;
 use fathom_core::event::EventKind;
-use fathom_host::{Options, Runtime};
-use fathom_testkit::platform::{Platform, PlatformOptions};
+use fathom_host::{Runtime, RuntimeOptions};
+use fathom_testkit::platform::{FakePlatform, PlatformOptions};
 use serde_json::{Value, json};
 
 use crate::board;
@@ -193,13 +193,13 @@ tools = ["write_file"]
 
 struct House {
     session: Session,
-    platform: Platform,
+    platform: FakePlatform,
     file: PathBuf,
 }
 
 impl House {
     async fn new(policies: &str) -> Self {
-        let platform = Platform::start(PlatformOptions::default()).await;
+        let platform = FakePlatform::start(PlatformOptions::default()).await;
         let platform = platform.expect("a platform");
         let session = Session::new();
         let files = session.path().join("files");
@@ -243,7 +243,7 @@ impl House {
     /// What was wanted, decided and begun in the newest run: tools by their asks, in the order of the journal.
     fn journal(&self) -> Trail {
         let home = self.session.path().join("data/fathom");
-        let host = Runtime::open(Options::new(home, |_| None)).expect("the home opens");
+        let host = Runtime::open(RuntimeOptions::new(home, |_| None)).expect("the home opens");
         let run = host.runs(1).expect("runs")[0].run;
         let mut trail = Trail::default();
         let mut wanted = BTreeMap::new();

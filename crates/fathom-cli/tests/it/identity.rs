@@ -6,8 +6,8 @@ use std::path::Path;
 use fathom_core::command::Command;
 use fathom_core::unit::Timestamp;
 use fathom_host::clock::{Clock as _, SystemClock};
-use fathom_host::{Options, Runtime};
-use fathom_store::{Governance, Initiative, Sample};
+use fathom_host::{Runtime, RuntimeOptions};
+use fathom_store::{GovernanceStore, InitiativeBudget, StackSample};
 use serde_json::{Value, json};
 
 use crate::session::Session;
@@ -110,11 +110,11 @@ impl World {
     }
 
     /// Notes of a stack that stood like this for the last minutes.
-    fn stood(&self, minutes: u64, sample: impl Fn(u64) -> Sample) {
+    fn stood(&self, minutes: u64, sample: impl Fn(u64) -> StackSample) {
         let home = self.session.path().join("data/fathom/governance.db");
-        let record = Governance::open(&home).expect("it opens");
+        let record = GovernanceStore::open(&home).expect("it opens");
         let now = SystemClock::new().now().0;
-        let samples = (0..=minutes).rev().map(|minute| Sample {
+        let samples = (0..=minutes).rev().map(|minute| StackSample {
             at: Timestamp(now - minute * 60_000),
             ..sample(minute)
         });
@@ -122,13 +122,13 @@ impl World {
     }
 }
 
-fn well(_: u64) -> Sample {
-    Sample {
+fn well(_: u64) -> StackSample {
+    StackSample {
         at: Timestamp(0),
         score_milli: 950,
         prime: true,
         lite: true,
-        initiative: Initiative::Active,
+        initiative: InitiativeBudget::Active,
     }
 }
 
@@ -187,8 +187,11 @@ fn g06_a_run_says_whose_identity_spoke_in_every_packet() {
     let told = session.run(&["show", &run, "--json"]).exits(0).json();
     assert_eq!(told["identity"]["fingerprint"], view["identity"]);
     assert_eq!(told["identity"]["signed_by"], view["changes"][0]["by"]);
-    let host = Runtime::open(Options::new(session.path().join("data/fathom"), |_| None))
-        .expect("it opens");
+    let host = Runtime::open(RuntimeOptions::new(
+        session.path().join("data/fathom"),
+        |_| None,
+    ))
+    .expect("it opens");
     let records = host.records(run.parse().expect("an id")).expect("records");
     let commands = records.iter().flat_map(|(_, record)| &record.commands);
     let packets: Vec<Value> = commands
@@ -353,7 +356,7 @@ fn g06_a_governance_session_through_the_binary() {
     session
         .run(&["identity", "show", "mine"])
         .prints("session not available: rule `24-hours`");
-    world.stood(25 * 60, |minute| Sample {
+    world.stood(25 * 60, |minute| StackSample {
         lite: !(100..103).contains(&minute),
         ..well(minute)
     });
@@ -396,7 +399,7 @@ fn g06_one_role_offline_refuses_a_session() {
     let session = &world.session;
     world.sign();
     let id = world.propose_identity();
-    world.stood(25 * 60, |minute| Sample {
+    world.stood(25 * 60, |minute| StackSample {
         lite: !(100..103).contains(&minute),
         ..well(minute)
     });

@@ -1,6 +1,6 @@
 //! Ideas that were kept for later, and idle moments that come back to them.
 
-use fathom_store::Home;
+use fathom_store::HomeFolder;
 use fathom_store::channels::{NewSeed, SeedKind};
 use serde_json::{Value, json};
 
@@ -181,7 +181,7 @@ fn g13_nothing_is_idle_while_a_run_is_worked_on() {
     command.env("OPENAI_API_KEY", "sk-not-a-key");
     Done::from(command.output().expect("the binary starts")).exits(5);
     let run = session.newest().parse().expect("an id");
-    let home = Home::open(session.path().join("data/fathom")).expect("a home");
+    let home = HomeFolder::open(session.path().join("data/fathom")).expect("a home");
     let lock = home.lock_run(run).expect("a lock").expect("nobody has it");
     idle(&session, &[]).exits(0).says("not idle: run");
     assert_eq!(ideas(&session)[0].1, "new");
@@ -244,7 +244,7 @@ fn g13_an_outage_does_not_end_what_looks_again_and_again() {
 #[test]
 fn g13_a_seed_is_named_by_its_whole_id_though_another_begins_with_it() {
     let session = with_ideas();
-    let home = Home::open(session.path().join("data/fathom")).expect("a home");
+    let home = HomeFolder::open(session.path().join("data/fathom")).expect("a home");
     let seeds = home.open_channels().expect("channels").seeds();
     let first = seeds.list(None).expect("seeds").remove(0);
     let longer = format!("{}0", first.id);

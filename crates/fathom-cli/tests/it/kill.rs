@@ -5,10 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use fathom_core::command::Command as Wanted;
-use fathom_core::event::{CallOutcome, EventKind};
+use fathom_core::event::{EventKind, ModelCallOutcome};
 use fathom_core::id::RunId;
-use fathom_host::{Options, Runtime};
-use fathom_testkit::server::{Behaviour, Finish, ModelServer, Seen, Tally};
+use fathom_host::{Runtime, RuntimeOptions};
+use fathom_testkit::server::{FinishCode, ModelServer, ReplyBehaviour, ReportedUsage, SeenRequest};
 use serde_json::Value;
 use tokio::process::Child;
 
@@ -58,17 +58,17 @@ fn call_of(prompt: &str) -> (String, usize) {
 }
 
 async fn server() -> ModelServer {
-    ModelServer::start(|seen: &Seen| {
+    ModelServer::start(|seen: &SeenRequest| {
         let (_, pieces) = call_of(&seen.prompt);
         let (input, output) = USAGE;
         let finish = if pieces + 1 == PIECES {
-            Finish::Stop
+            FinishCode::Stop
         } else {
-            Finish::Length
+            FinishCode::Length
         };
-        Behaviour::reply(format!("piece-{pieces} "))
+        ReplyBehaviour::reply(format!("piece-{pieces} "))
             .finish(finish)
-            .usage(Tally::Says { input, output })
+            .usage(ReportedUsage::Says { input, output })
             .after(Duration::from_millis(4))
     })
     .await
@@ -93,7 +93,7 @@ pub(crate) async fn end_or_kill(mut child: Child, patience: Duration) -> Option<
 }
 
 fn open(home: &Path) -> Runtime {
-    Runtime::open(Options::new(home.to_owned(), |_| None)).expect("the home opens")
+    Runtime::open(RuntimeOptions::new(home.to_owned(), |_| None)).expect("the home opens")
 }
 
 /// The calls of a run whose replies are durable.
@@ -104,7 +104,7 @@ fn durable_replies(host: &Runtime, run: RunId) -> Vec<(String, usize)> {
     for (episode, record) in records {
         if let EventKind::ModelReplied {
             ask,
-            outcome: CallOutcome::Replied(_),
+            outcome: ModelCallOutcome::Replied(_),
             ..
         } = &record.event.kind
         {

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::process::Stdio;
 
-use fathom_store::Home;
-use fathom_testkit::server::{Behaviour, ModelServer, Seen};
+use fathom_store::HomeFolder;
+use fathom_testkit::server::{ModelServer, ReplyBehaviour, SeenRequest};
 use serde_json::{Value, json};
 
 use crate::board;
@@ -397,9 +397,11 @@ fn g10_logs_of_a_run_are_masked() {
     let answer = letter();
     let failing = answer.clone();
     let server = runtime
-        .block_on(ModelServer::start(move |seen: &Seen| match seen.number {
-            0 => Behaviour::status(500).body(&failing),
-            _ => Behaviour::chunks(answer.split_inclusive(['.', '4', 'n'])),
+        .block_on(ModelServer::start(move |seen: &SeenRequest| {
+            match seen.number {
+                0 => ReplyBehaviour::status(500).body(&failing),
+                _ => ReplyBehaviour::chunks(answer.split_inclusive(['.', '4', 'n'])),
+            }
         }))
         .expect("a free port");
     let url = server.openai_url();
@@ -455,7 +457,7 @@ fn g10_rules_of_ones_own_count_everywhere() {
     );
     let think = ["think", "What is it?", "--model", "script/stages.jsonl"];
     session.run(&think).exits(0);
-    let home = Home::open(session.path().join("data/fathom")).expect("a home");
+    let home = HomeFolder::open(session.path().join("data/fathom")).expect("a home");
     let feed = home.open_channels().expect("channels").feed("web", 0, 9);
     let said = format!("{:?}", feed.expect("a feed"));
     assert!(

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::Stdio;
 use std::sync::Mutex;
 
-use fathom_testkit::server::{Behaviour, Gate, ModelServer, Seen};
+use fathom_testkit::server::{ChunkGate, ModelServer, ReplyBehaviour, SeenRequest};
 use serde_json::{Value, json};
 
 use crate::commanding::INSTRUCTIONS;
@@ -48,12 +48,12 @@ struct Cast {
 }
 
 impl Cast {
-    fn says(&self, seen: &Seen) -> Behaviour {
+    fn says(&self, seen: &SeenRequest) -> ReplyBehaviour {
         let has = |words: &str| seen.prompt.contains(words);
         if has("Plan how to do") {
-            Behaviour::reply("PLAN:\n- look\n- answer")
+            ReplyBehaviour::reply("PLAN:\n- look\n- answer")
         } else if has("Judge the plan") {
-            Behaviour::reply("PLAN:\n- look twice\n- answer\nconfidence=0.85")
+            ReplyBehaviour::reply("PLAN:\n- look twice\n- answer\nconfidence=0.85")
         } else if has("put to the vote") {
             let ballot = match seen.model.as_str() {
                 "prime" => "yes",
@@ -61,32 +61,32 @@ impl Cast {
                 _ => "abstain",
             };
             let vote = json!({"reason": "so it seems", "vote": ballot, "confidence": 80});
-            Behaviour::reply(vote.to_string())
+            ReplyBehaviour::reply(vote.to_string())
         } else if has("You read along") {
-            Behaviour::reply(if has("the pass") {
+            ReplyBehaviour::reply(if has("the pass") {
                 "INTERRUPT: that is private"
             } else {
                 "OK"
             })
         } else if has("Look whether the task") {
-            Behaviour::reply(self.verdict)
+            ReplyBehaviour::reply(self.verdict)
         } else {
             self.act()
         }
     }
 
-    fn act(&self) -> Behaviour {
+    fn act(&self) -> ReplyBehaviour {
         let mut held = self.held.lock().expect("nobody panicked");
         if *held == 0 {
-            return Behaviour::reply("RESPONSE: I cannot tell.\nTHOUGHT_SEED: ask the desk");
+            return ReplyBehaviour::reply("RESPONSE: I cannot tell.\nTHOUGHT_SEED: ask the desk");
         }
         *held -= 1;
         // Nobody ever lets the second piece go: the stream is cut, or the test never ends.
-        let gate = Gate::new();
+        let gate = ChunkGate::new();
         gate.release(1);
-        Behaviour {
+        ReplyBehaviour {
             gate: Some(gate),
-            ..Behaviour::chunks(["RESPONSE: the pass", "word is hunter2"])
+            ..ReplyBehaviour::chunks(["RESPONSE: the pass", "word is hunter2"])
         }
     }
 }
@@ -119,7 +119,7 @@ async fn watched(held: u32, verdict: &'static str) -> (Done, Session) {
         held: Mutex::new(held),
         verdict,
     };
-    let server = ModelServer::start(move |seen: &Seen| cast.says(seen)).await;
+    let server = ModelServer::start(move |seen: &SeenRequest| cast.says(seen)).await;
     let server = server.expect("a port");
     let session = Session::new();
     session.write("watched/charter.toml", &charter(&server));
@@ -160,7 +160,7 @@ async fn g07_three_interrupts_are_a_high_risk_and_a_tie_of_the_council_is_primes
 async fn g07_what_does_not_verify_is_an_escalation_to_the_council() {
     let (done, session) = watched(0, "VERIFY: fail, that helps nobody").await;
     insta::assert_snapshot!(told(&done.exits(3).json()));
-    let home = fathom_store::Home::open(session.path().join("data/fathom")).expect("a home");
+    let home = fathom_store::HomeFolder::open(session.path().join("data/fathom")).expect("a home");
     let feed = home
         .open_channels()
         .expect("channels")

@@ -4,7 +4,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fathom_testkit::server::{Behaviour, Gate, ModelServer, Seen, Setup};
+use fathom_testkit::server::{ChunkGate, ModelServer, ReplyBehaviour, SeenRequest, ServerSetup};
 use serde_json::json;
 
 use crate::session::{Done, Session};
@@ -41,11 +41,11 @@ fn x05_a_server_that_is_down_exits_with_five_and_the_run_resumes() {
     assert_eq!(listed["runs"][0]["status"], "outage");
     run(&["doctor"]).exits(5);
 
-    let setup = Setup {
+    let setup = ServerSetup {
         port,
-        ..Setup::default()
+        ..ServerSetup::default()
     };
-    let server = ModelServer::with(|_: &Seen| Behaviour::reply("back again"), setup);
+    let server = ModelServer::with(|_: &SeenRequest| ReplyBehaviour::reply("back again"), setup);
     let server = runtime.block_on(server).expect("the port is free again");
     let result = session.run(&["resume", &id, "--json"]).exits(0).json();
     assert_eq!(result["results"][0]["answer"], "back again");
@@ -71,22 +71,22 @@ struct Hospital {
     runtime: tokio::runtime::Runtime,
     server: ModelServer,
     is_mended: Arc<AtomicBool>,
-    second: Gate,
+    second: ChunkGate,
 }
 
 impl Hospital {
-    fn open(mended: Behaviour) -> Self {
+    fn open(mended: ReplyBehaviour) -> Self {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         let is_mended = Arc::new(AtomicBool::new(false));
-        let second = Gate::new();
+        let second = ChunkGate::new();
         let (flag, gate) = (Arc::clone(&is_mended), second.clone());
-        let server = ModelServer::start(move |seen: &Seen| {
+        let server = ModelServer::start(move |seen: &SeenRequest| {
             if seen.prompt.contains("second") {
-                Behaviour::reply("answer").gated(&gate)
+                ReplyBehaviour::reply("answer").gated(&gate)
             } else if flag.load(Ordering::SeqCst) {
                 mended.clone()
             } else {
-                Behaviour::status(401)
+                ReplyBehaviour::status(401)
             }
         });
         let server = runtime.block_on(server).expect("a free port");
@@ -149,7 +149,7 @@ fn status(session: &Session, run: &str) -> String {
 #[test]
 fn x04_ask_resumes_what_is_unfinished_beside_it() {
     let session = Session::new();
-    let hospital = Hospital::open(Behaviour::reply("late answer"));
+    let hospital = Hospital::open(ReplyBehaviour::reply("late answer"));
     let (run, second) = hospital.second_beside_first(&session);
     let is_over = (0..1000).any(|_| status(&session, &run) == "ok");
     assert!(is_over, "the run beside did not go on");
@@ -163,7 +163,7 @@ fn x04_ask_resumes_what_is_unfinished_beside_it() {
 #[test]
 fn x04_what_fails_beside_never_changes_the_exit_code() {
     let session = Session::new();
-    let hospital = Hospital::open(Behaviour::status(403));
+    let hospital = Hospital::open(ReplyBehaviour::status(403));
     let (run, second) = hospital.second_beside_first(&session);
     hospital.until_both_called();
     hospital.answer_second(second).exits(0);
@@ -178,7 +178,7 @@ fn x04_what_fails_beside_never_changes_the_exit_code() {
 #[test]
 fn x04_runs_beside_are_let_go_when_the_answer_is_there() {
     let session = Session::new();
-    let hospital = Hospital::open(Behaviour::stall());
+    let hospital = Hospital::open(ReplyBehaviour::stall());
     let (run, second) = hospital.second_beside_first(&session);
     hospital.until_both_called();
     let done = hospital.answer_second(second);

@@ -6,18 +6,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fathom_core::contract::{Autonomy, Contract, PermissionMode};
 use fathom_core::effect::{
-    ApprovalTerms, EffectClass, EffectOutcome, EffectRequest, Permit, PolicyDecision, Target,
+    ApprovalTerms, EffectClass, EffectOutcome, EffectPermit, EffectRequest, EffectTarget,
+    PolicyDecision,
 };
 use fathom_core::id::{Digest, RunId};
-use fathom_core::model::{ModelSpec, Models};
-use fathom_core::packet::Frame;
-use fathom_core::step::Wait;
+use fathom_core::model::{ModelSet, ModelSpec};
+use fathom_core::packet::PacketFrame;
+use fathom_core::step::RunWait;
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
 use fathom_host::config::BUDGET;
-use fathom_host::effects::{Answer, Asker, Decided, EffectPort, Settled};
+use fathom_host::effects::{
+    EffectCaller, EffectDecision, EffectPort, EffectSettlement, PortFuture,
+};
 use fathom_host::people::OsUser;
-use fathom_host::{NewRun, Options, RunEnd, Runtime};
+use fathom_host::{NewRun, RunEnd, Runtime, RuntimeOptions};
 use fathom_testkit::drill::{self, DrillPrograms};
 
 use crate::session::Session;
@@ -29,8 +32,12 @@ struct Board {
 }
 
 impl EffectPort for Board {
-    fn decide<'a>(&'a self, _: &'a EffectRequest, _: &'a Asker) -> Answer<'a, Decided> {
-        let decided = Decided {
+    fn decide<'a>(
+        &'a self,
+        _: &'a EffectRequest,
+        _: &'a EffectCaller,
+    ) -> PortFuture<'a, EffectDecision> {
+        let decided = EffectDecision {
             decision: PolicyDecision::NeedsApproval {
                 rule: "ask-before-publishing".into(),
                 terms: Box::new(self.terms.clone()),
@@ -40,14 +47,22 @@ impl EffectPort for Board {
         Box::pin(async { decided })
     }
 
-    fn attempt<'a>(&'a self, _: Permit, _: &'a Asker) -> Answer<'a, Settled> {
+    fn attempt<'a>(
+        &'a self,
+        _: EffectPermit,
+        _: &'a EffectCaller,
+    ) -> PortFuture<'a, EffectSettlement> {
         self.posts.fetch_add(1, Ordering::SeqCst);
         let receipt = Text::from("done");
         Box::pin(async { EffectOutcome::Confirmed { receipt }.into() })
     }
 
-    fn reconcile<'a>(&'a self, _: &'a EffectRequest, _: &'a Asker) -> Answer<'a, Settled> {
-        Box::pin(async { Settled::failed("never arrived") })
+    fn reconcile<'a>(
+        &'a self,
+        _: &'a EffectRequest,
+        _: &'a EffectCaller,
+    ) -> PortFuture<'a, EffectSettlement> {
+        Box::pin(async { EffectSettlement::failed("never arrived") })
     }
 }
 
@@ -70,21 +85,21 @@ impl Acting {
     }
 
     fn host(&self) -> Runtime {
-        Runtime::open(Options {
+        Runtime::open(RuntimeOptions {
             programs: Arc::new(DrillPrograms),
             effects: Some(Arc::clone(&self.board) as Arc<dyn EffectPort>),
-            ..Options::new(self.session.path().join("data/fathom"), |_| None)
+            ..RuntimeOptions::new(self.session.path().join("data/fathom"), |_| None)
         })
         .expect("the home opens")
     }
 
     /// Begins a run that comes to wait for a person; its id, and the id of what it asks.
     async fn waiting(&self, event: &str) -> (RunId, String) {
-        let effect = drill::Effect {
+        let effect = drill::DrillEffect {
             round: 0,
             request: EffectRequest {
                 tool: "post".into(),
-                target: Target {
+                target: EffectTarget {
                     tenant: "acme".into(),
                     platform: "board".into(),
                     account: "main".into(),
@@ -96,10 +111,10 @@ impl Acting {
                 taint: Vec::new(),
             },
         };
-        let params = drill::Params {
+        let params = drill::DrillConfig {
             calls: 0,
             effects: vec![effect],
-            ..drill::Params::default()
+            ..drill::DrillConfig::default()
         };
         // No model is called.
         let model = ModelSpec {
@@ -116,13 +131,13 @@ impl Acting {
                 ..Contract::default()
             },
             budget: BUDGET,
-            models: Models::new(model.clone(), model),
-            frame: Frame::default(),
+            models: ModelSet::new(model.clone(), model),
+            frame: PacketFrame::default(),
         };
         let handle = self.host().start(new).expect("it starts");
         let run = handle.run();
         let end = handle.end().await;
-        assert!(matches!(end, RunEnd::Waiting(Wait::Approval)), "{end:?}");
+        assert!(matches!(end, RunEnd::Waiting(RunWait::Approval)), "{end:?}");
         let listed = self.session.run(&["approvals", "--json"]).json();
         let asked = listed["approvals"].as_array().expect("a list");
         let own = asked.iter().find(|one| one["run"] == run.to_string());
@@ -251,14 +266,15 @@ async fn e17_what_has_expired_cannot_be_approved() {
     let host = acting.host();
     let asked = host.find_approval(&id).expect("it is there");
     drop(host);
-    let short = fathom_store::Approval {
+    let short = fathom_store::ApprovalRecord {
         terms: ApprovalTerms {
             expires: Timestamp(1),
             ..asked.terms.clone()
         },
         ..asked
     };
-    let home = fathom_store::Home::open(acting.session.path().join("data/fathom")).expect("a home");
+    let home =
+        fathom_store::HomeFolder::open(acting.session.path().join("data/fathom")).expect("a home");
     let journal = home.open_journal().expect("a journal");
     fathom_store::Journal::open_approval(&journal, &short).expect("it can be asked");
     drop(journal);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fathom_testkit::server::{Behaviour, Gate, ModelServer, Seen};
+use fathom_testkit::server::{ChunkGate, ModelServer, ReplyBehaviour, SeenRequest};
 use serde_json::{Value, json};
 
 use crate::session::{Done, Session, fathom};
@@ -265,13 +265,13 @@ fn p01_a_charter_without_phases_says_so() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn p04_kill_nine_in_a_phase_applies_no_command_twice() {
     let dir = tempfile::tempdir().expect("a folder");
-    let gate = Gate::new();
+    let gate = ChunkGate::new();
     let held = gate.clone();
     let replies = walk(&json!([
         {"action": "store_symbol", "symbol": {"id": "SYM-901", "name": "Once"}},
         {"action": "update_symbol", "id": "SYM-901", "changes": {"macro": "said once"}},
     ]));
-    let server = ModelServer::start(move |seen: &Seen| {
+    let server = ModelServer::start(move |seen: &SeenRequest| {
         let at = [
             "symbolize_input",
             "recurse_thought",
@@ -282,7 +282,7 @@ async fn p04_kill_nine_in_a_phase_applies_no_command_twice() {
         .position(|phase| seen.prompt.contains(&format!("You are in phase `{phase}`")))
         .unwrap_or(4);
         let reply = replies[at]["reply"].as_str().unwrap_or_default().to_owned();
-        let reply = Behaviour::reply(reply);
+        let reply = ReplyBehaviour::reply(reply);
         if at == 1 { reply.gated(&held) } else { reply }
     })
     .await

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use fathom_core::effect::EffectState;
 use fathom_core::id::RunId;
-use fathom_host::{Options, Runtime};
-use fathom_testkit::platform::{Platform, PlatformOptions, When};
-use fathom_testkit::server::{Behaviour, ModelServer, Seen};
+use fathom_host::{Runtime, RuntimeOptions};
+use fathom_testkit::platform::{FakePlatform, FaultRate, PlatformOptions};
+use fathom_testkit::server::{ModelServer, ReplyBehaviour, SeenRequest};
 use serde_json::{Value, json};
 
 use crate::board;
@@ -50,7 +50,7 @@ fn task() -> String {
 }
 
 /// Writes a charter that posts on a platform, and gives its folder.
-fn press(session: &Session, platform: &Platform, trip: &str) -> String {
+fn press(session: &Session, platform: &FakePlatform, trip: &str) -> String {
     let gateway = format!("actions = [\"publish\"]\n\n[trip]\n{trip}");
     session.write("press/charter.toml", &board::charter("press", 200));
     session.write("press/gateway.toml", &gateway);
@@ -65,7 +65,7 @@ fn titles() -> impl Iterator<Item = String> {
 
 /// A model that wants every post until it is told that it is there.
 async fn author() -> ModelServer {
-    ModelServer::start(|seen: &Seen| {
+    ModelServer::start(|seen: &SeenRequest| {
         let told = seen.prompt.lines();
         let told = told.filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let confirmed: Vec<String> = told
@@ -79,9 +79,9 @@ async fn author() -> ModelServer {
             .map(|title| json!({ "title": title, "text": "as planned" }).to_string())
             .collect();
         if calls.is_empty() {
-            return Behaviour::reply("All posts are there.");
+            return ReplyBehaviour::reply("All posts are there.");
         }
-        Behaviour::calls(calls.iter().map(|call| ("post", call.as_str())))
+        ReplyBehaviour::calls(calls.iter().map(|call| ("post", call.as_str())))
     })
     .await
     .expect("a free port")
@@ -89,7 +89,8 @@ async fn author() -> ModelServer {
 
 /// Checks what the journal says of a run that came to its end, and gives how many effects were in doubt.
 fn check_journal(home: &Path, run: RunId) -> usize {
-    let host = Runtime::open(Options::new(home.to_owned(), |_| None)).expect("the home opens");
+    let host =
+        Runtime::open(RuntimeOptions::new(home.to_owned(), |_| None)).expect("the home opens");
     let story = host.story(run).expect("it has a story");
     let root = story.root().expect("it has a root");
     let mut confirmed: BTreeMap<String, u32> = BTreeMap::new();
@@ -126,8 +127,8 @@ async fn e14_kill_nine_among_thirty_publishes_sends_each_once() {
     let (mut kills, mut rounds, mut in_doubt) = (0, 0, 0);
     while kills < wanted {
         rounds += 1;
-        let platform = Platform::start(PlatformOptions {
-            lose: When::Every(2),
+        let platform = FakePlatform::start(PlatformOptions {
+            lose: FaultRate::Every(2),
             latency: Duration::from_millis(3),
             ..PlatformOptions::default()
         });
@@ -149,7 +150,8 @@ async fn e14_kill_nine_among_thirty_publishes_sends_each_once() {
                 Duration::from_mins(2)
             };
             let result = end_or_kill(child, patience).await;
-            let host = Runtime::open(Options::new(home.clone(), |_| None)).expect("it opens");
+            let host =
+                Runtime::open(RuntimeOptions::new(home.clone(), |_| None)).expect("it opens");
             if let Some(result) = result {
                 let result = result.get("results").map_or(&result, |results| &results[0]);
                 assert_eq!(result["status"], "ok", "{result:#}");
@@ -180,8 +182,8 @@ async fn e14_kill_nine_among_thirty_publishes_sends_each_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn e16_too_many_errors_trip_the_switch_and_it_stays_thrown() {
-    let platform = Platform::start(PlatformOptions {
-        lose: When::Always,
+    let platform = FakePlatform::start(PlatformOptions {
+        lose: FaultRate::Always,
         ..PlatformOptions::default()
     });
     let platform = platform.await.expect("a platform");
@@ -211,7 +213,7 @@ async fn e16_too_many_errors_trip_the_switch_and_it_stays_thrown() {
     session
         .run(&[&["kill", "--lift", "--why", "looked at it"], &scope[..]].concat())
         .exits(0);
-    platform.change(|options| options.lose = When::Never);
+    platform.change(|options| options.lose = FaultRate::Never);
     run().await;
     assert!(platform.posts().len() > sent, "a person lifted it");
 }

@@ -5,9 +5,9 @@ use std::io::Write as _;
 use std::process::Stdio;
 use std::time::Duration;
 
-use fathom_host::{Options, Runtime};
+use fathom_host::{Runtime, RuntimeOptions};
 use fathom_testkit::records::answered_prompts;
-use fathom_testkit::server::{Behaviour, Gate, ModelServer, Seen};
+use fathom_testkit::server::{ChunkGate, ModelServer, ReplyBehaviour, SeenRequest};
 use serde_json::{Value, json};
 
 use crate::session::{Done, Session, fathom};
@@ -529,17 +529,17 @@ async fn r07_kill_nine_in_a_batch_repeats_no_durable_reply() {
     let dir = tempfile::tempdir().expect("a folder");
     std::fs::write(dir.path().join("hosts.log"), log()).expect("a file");
     // The second half is held back. Its calls need leases that are written after the replies to the first.
-    let gate = Gate::new();
+    let gate = ChunkGate::new();
     let held = gate.clone();
-    let server = ModelServer::start(move |seen: &Seen| {
+    let server = ModelServer::start(move |seen: &SeenRequest| {
         if seen.prompt.contains("\nThe question:\n") {
             let code = "kept = 'kept'\n\
                         r = llm_query_batched([f'first {n}' for n in range(100)])\n\
                         r += llm_query_batched([f'second {n}' for n in range(100)])\n\
                         SUBMIT(f'{kept}, {len(set(r))}')";
-            return Behaviour::reply(format!("```repl\n{code}\n```"));
+            return ReplyBehaviour::reply(format!("```repl\n{code}\n```"));
         }
-        let reply = Behaviour::reply(seen.prompt.trim());
+        let reply = ReplyBehaviour::reply(seen.prompt.trim());
         if seen.prompt.contains("second") {
             reply.gated(&held)
         } else {
@@ -562,7 +562,7 @@ async fn r07_kill_nine_in_a_batch_repeats_no_durable_reply() {
     let mut child = fathom(&home, &server, &arguments);
     server.until(|log| log.len() == 201).await;
     child.kill().await.expect("it can be killed");
-    let host = Runtime::open(Options::new(home.clone(), |_| None)).expect("the home opens");
+    let host = Runtime::open(RuntimeOptions::new(home.clone(), |_| None)).expect("the home opens");
     let run = *host.unfinished().expect("a list").first().expect("a run");
     let records = host.records(run).expect("it can be read");
     let durable = answered_prompts(records.into_iter().map(|(_, record)| record));

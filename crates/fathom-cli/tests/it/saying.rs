@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use fathom_host::{Options, Runtime};
-use fathom_store::Home;
-use fathom_testkit::discord::{Discord, DiscordOptions};
-use fathom_testkit::server::{Behaviour, ModelServer, Seen};
+use fathom_host::{Runtime, RuntimeOptions};
+use fathom_store::HomeFolder;
+use fathom_testkit::discord::{DiscordOptions, FakeDiscord};
+use fathom_testkit::server::{ModelServer, ReplyBehaviour, SeenRequest};
 use serde_json::Value;
 
 use crate::kill::{Dice, end_or_kill, kills_wanted};
@@ -16,20 +16,20 @@ use crate::session::fathom;
 /// Kills of one run before it is left alone.
 const KILLS_A_RUN: u32 = 3;
 
-fn says(seen: &Seen) -> Behaviour {
+fn says(seen: &SeenRequest) -> ReplyBehaviour {
     let has = |words: &str| seen.prompt.contains(words);
     let number = seen.prompt.split("question-").nth(1).unwrap_or_default();
     let number: String = number.chars().take_while(char::is_ascii_digit).collect();
     if has("Plan how to do") {
-        Behaviour::reply(format!("PLAN:\n- plan-{number}"))
+        ReplyBehaviour::reply(format!("PLAN:\n- plan-{number}"))
     } else if has("Judge the plan") {
-        Behaviour::reply(format!("PLAN:\n- refined-{number}\nconfidence=0.85"))
+        ReplyBehaviour::reply(format!("PLAN:\n- refined-{number}\nconfidence=0.85"))
     } else if has("You read along") {
-        Behaviour::reply("OK")
+        ReplyBehaviour::reply("OK")
     } else if has("Look whether the task") {
-        Behaviour::reply(format!("VERIFY: success-{number}"))
+        ReplyBehaviour::reply(format!("VERIFY: success-{number}"))
     } else {
-        Behaviour::reply(format!(
+        ReplyBehaviour::reply(format!(
             "RESPONSE: said-{number}\nTHOUGHT_SEED: seed-{number}"
         ))
     }
@@ -37,7 +37,7 @@ fn says(seen: &Seen) -> Behaviour {
 
 /// How often each text is in a feed.
 fn counted(home: &Path, channel: &str) -> BTreeMap<String, u32> {
-    let home = Home::open(home).expect("a home");
+    let home = HomeFolder::open(home).expect("a home");
     let feed = home
         .open_channels()
         .expect("channels")
@@ -64,7 +64,7 @@ async fn g09_kill_nine_at_random_moments_says_nothing_twice_and_loses_nothing() 
         burst: 1_000,
         ..DiscordOptions::default()
     };
-    let discord = Discord::start(options).await.expect("a port");
+    let discord = FakeDiscord::start(options).await.expect("a port");
     let config = format!(
         "[channels.discord]\nurl = \"{}\"\nchannel = \"41771983423143937\"\ntoken_env = \"FATHOM_PLATFORM_TOKEN\"\n",
         discord.url()
@@ -90,7 +90,8 @@ async fn g09_kill_nine_at_random_moments_says_nothing_twice_and_loses_nothing() 
             }
             kills += 1;
             kills_here += 1;
-            let host = Runtime::open(Options::new(home.to_owned(), |_| None)).expect("it opens");
+            let host =
+                Runtime::open(RuntimeOptions::new(home.to_owned(), |_| None)).expect("it opens");
             let unfinished = host.unfinished().expect("the list can be read");
             let Some(run) = unfinished.first() else {
                 break;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 
-use fathom_host::{Options, Runtime};
+use fathom_host::{Runtime, RuntimeOptions};
 use fathom_testkit::drill::DrillPrograms;
 use fathom_testkit::server::ModelServer;
 use serde_json::Value;
@@ -42,9 +42,9 @@ impl Drop for Session {
         if std::thread::panicking() || !home.exists() {
             return;
         }
-        let options = Options {
+        let options = RuntimeOptions {
             programs: Arc::new(DrillPrograms),
-            ..Options::new(home, |_| None)
+            ..RuntimeOptions::new(home, |_| None)
         };
         let Ok(host) = Runtime::open(options) else {
             return;

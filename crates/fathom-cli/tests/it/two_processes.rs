@@ -2,8 +2,8 @@
 
 use std::process::Output;
 
-use fathom_host::{Options, Runtime};
-use fathom_testkit::server::{Behaviour, Finish, ModelServer, Seen};
+use fathom_host::{Runtime, RuntimeOptions};
+use fathom_testkit::server::{FinishCode, ModelServer, ReplyBehaviour, SeenRequest};
 use serde_json::Value;
 use tokio::process::{Child, Command};
 
@@ -11,11 +11,11 @@ use crate::session::fathom;
 
 /// Answers everything but what says `wait`, which stalls.
 async fn server() -> ModelServer {
-    ModelServer::start(|seen: &Seen| {
+    ModelServer::start(|seen: &SeenRequest| {
         if seen.prompt.contains("wait") {
-            Behaviour::stall()
+            ReplyBehaviour::stall()
         } else {
-            Behaviour::reply("done").finish(Finish::Stop)
+            ReplyBehaviour::reply("done").finish(FinishCode::Stop)
         }
     })
     .await
@@ -57,7 +57,8 @@ async fn x04_a_second_process_never_touches_a_live_run_and_cancel_reaches_it() {
     assert_eq!(json(&second)["answer"], "done");
     assert_eq!(server.log().len(), 2, "the live run was touched");
 
-    let host = Runtime::open(Options::new(dir.path().to_owned(), |_| None)).expect("it opens");
+    let host =
+        Runtime::open(RuntimeOptions::new(dir.path().to_owned(), |_| None)).expect("it opens");
     let runs = host.runs(10).expect("the list can be read");
     let live = runs
         .iter()
@@ -89,11 +90,12 @@ async fn x04_a_second_process_never_touches_a_live_run_and_cancel_reaches_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn x04_an_interrupted_run_says_how_to_resume_and_does() {
     let dir = tempfile::tempdir().expect("a folder");
-    let gate = fathom_testkit::server::Gate::new();
+    let gate = fathom_testkit::server::ChunkGate::new();
     let held = gate.clone();
-    let server = ModelServer::start(move |_: &Seen| Behaviour::reply("done").gated(&held))
-        .await
-        .expect("a free port");
+    let server =
+        ModelServer::start(move |_: &SeenRequest| ReplyBehaviour::reply("done").gated(&held))
+            .await
+            .expect("a free port");
     let child = fathom(dir.path(), &server, &["ask", "take your time"]);
     server.until(|log| log.len() == 1).await;
     interrupt(&child).await;

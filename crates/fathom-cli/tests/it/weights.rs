@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use fathom_testkit::hub::{FakeHub, Fault};
+use fathom_testkit::hub::{FakeHub, HubFault};
 use serde_json::json;
 use tokio::process::{Child, Command};
 
@@ -82,7 +82,7 @@ async fn x05_a_pull_that_cannot_work_names_every_source() {
         .fails(5, "F0526")
         .says("HTTP status 404")
         .says("`python3` was not found or has no pip");
-    hub.fail([Fault::Instead(b"<html>log in</html>".to_vec())]);
+    hub.fail([HubFault::Instead(b"<html>log in</html>".to_vec())]);
     without(&hub).fails(5, "F0525").says("wrong content");
     assert!(
         !session
@@ -104,7 +104,7 @@ async fn x05_an_interrupted_pull_says_how_to_go_on() {
         &file,
     );
     // Long enough for a quarter to be told, and never to its end.
-    hub.fail([Fault::StallAfter(file.len() / 2)]);
+    hub.fail([HubFault::StallAfter(file.len() / 2)]);
     let mut command = Command::from(pull(&session, &hub.url()));
     let mut child = command
         .stdout(Stdio::piped())

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::AskId;
-use crate::text::{Text, Texts};
+use crate::text::{Text, VisitTexts};
 
 /// The origin of `context` in a session.
 #[derive(
@@ -31,7 +31,7 @@ pub enum ContextSource {
 /// The form in which a piece of material stands in the sandbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Form {
+pub enum ValueFormat {
     /// As a string.
     #[default]
     Text,
@@ -43,14 +43,14 @@ pub enum Form {
 
 /// A text and how it is to be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Value {
+pub struct CellValue {
     /// As a string or as JSON.
-    pub form: Form,
+    pub form: ValueFormat,
     /// The string, or the JSON.
     pub text: Text,
 }
 
-impl Texts for Value {
+impl VisitTexts for CellValue {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.text);
     }

@@ -7,9 +7,9 @@ mod question;
 mod result;
 
 pub use limits::CellLimits;
-pub use material::{ContextSource, Form, Value};
+pub use material::{CellValue, ContextSource, ValueFormat};
 pub use question::{
-    CellAnswer, CellBudget, CellCall, CellFault, CellOutcome, CellQuestion, CellReply, CellTask,
-    FaultKind,
+    CellAnswer, CellBudget, CellCall, CellException, CellExceptionKind, CellOutcome, CellQuestion,
+    CellReply, CellTask,
 };
-pub use result::{CellEnd, CellError, CellErrorKind, Output};
+pub use result::{CellError, CellErrorKind, CellOutput, CellResult};

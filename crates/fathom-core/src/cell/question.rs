@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Value;
+use super::CellValue;
 use crate::amounts::Amounts;
-use crate::text::{Text, Texts};
+use crate::text::{Text, VisitTexts};
 use crate::unit::Millis;
 
 /// Something that code in a cell wants to know.
@@ -17,10 +17,10 @@ pub struct CellQuestion {
     pub call: CellCall,
     /// The answer that the cell has so far, where it is another one than at its last question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub draft: Option<Value>,
+    pub draft: Option<CellValue>,
 }
 
-impl Texts for CellQuestion {
+impl VisitTexts for CellQuestion {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         self.call.each_text(f);
         if let Some(draft) = &mut self.draft {
@@ -49,7 +49,7 @@ pub enum CellCall {
     Budget,
 }
 
-impl Texts for CellCall {
+impl VisitTexts for CellCall {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         match self {
             Self::Query {
@@ -73,10 +73,10 @@ pub struct CellTask {
     pub goal: Text,
     /// The child's material; the asker's own if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub context: Option<Value>,
+    pub context: Option<CellValue>,
 }
 
-impl Texts for CellTask {
+impl VisitTexts for CellTask {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.goal);
         if let Some(context) = &mut self.context {
@@ -92,7 +92,7 @@ pub struct CellAnswer {
     pub reply: CellReply,
 }
 
-impl Texts for CellAnswer {
+impl VisitTexts for CellAnswer {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         self.reply.each_text(f);
     }
@@ -107,7 +107,7 @@ pub enum CellReply {
     Budget(CellBudget),
 }
 
-impl Texts for CellReply {
+impl VisitTexts for CellReply {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         match self {
             Self::Each(outcomes) => outcomes.each_text(f),
@@ -129,10 +129,10 @@ pub enum CellOutcome {
         margin_milli: i32,
     },
     /// Nothing that may be taken for an answer.
-    Fault(CellFault),
+    Fault(CellException),
 }
 
-impl Texts for CellOutcome {
+impl VisitTexts for CellOutcome {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         match self {
             Self::Said(text) | Self::Chosen { text, .. } => f(text),
@@ -151,15 +151,15 @@ pub struct CellBudget {
 
 /// The reason for having no answer. In the sandbox it is an exception of this name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CellFault {
-    pub kind: FaultKind,
+pub struct CellException {
+    pub kind: CellExceptionKind,
     pub message: Text,
     /// The text received before the reply broke off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<Text>,
 }
 
-impl Texts for CellFault {
+impl VisitTexts for CellException {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.message);
         if let Some(partial) = &mut self.partial {
@@ -171,7 +171,7 @@ impl Texts for CellFault {
 /// The kinds of faults that code in a cell can tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FaultKind {
+pub enum CellExceptionKind {
     /// The provider asked for fewer requests.
     RateLimited,
     /// The budget does not reach.
@@ -190,7 +190,7 @@ pub enum FaultKind {
     Unavailable,
 }
 
-impl FaultKind {
+impl CellExceptionKind {
     /// Name of the exception.
     pub const fn name(self) -> &'static str {
         match self {
@@ -206,7 +206,7 @@ impl FaultKind {
     }
 }
 
-impl fmt::Display for FaultKind {
+impl fmt::Display for CellExceptionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -2,19 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Value;
-use crate::text::{Text, Texts};
+use super::CellValue;
+use crate::text::{Text, VisitTexts};
 use crate::unit::Millis;
 
 /// The remains of a cell, however it ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CellEnd {
-    pub output: Output,
+pub struct CellResult {
+    pub output: CellOutput,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub submitted: Option<Value>,
+    pub submitted: Option<CellValue>,
     /// The answer it has so far without calling it ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub draft: Option<Value>,
+    pub draft: Option<CellValue>,
     /// The error that ended it before its last line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<CellError>,
@@ -22,7 +22,7 @@ pub struct CellEnd {
     pub took: Millis,
 }
 
-impl Texts for CellEnd {
+impl VisitTexts for CellResult {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         self.output.each_text(f);
         for value in [&mut self.submitted, &mut self.draft].into_iter().flatten() {
@@ -36,7 +36,7 @@ impl Texts for CellEnd {
 
 /// Printed output of a cell: all of it, or its beginning and its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Output {
+pub struct CellOutput {
     /// The beginning, or all.
     pub head: Text,
     /// The end, where something between them is left out.
@@ -46,7 +46,7 @@ pub struct Output {
     pub bytes: u64,
 }
 
-impl Texts for Output {
+impl VisitTexts for CellOutput {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.head);
         if let Some(tail) = &mut self.tail {

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::Digest;
-use crate::inverse::Undo;
-use crate::text::{Text, Texts};
+use crate::inverse::Reversibility;
+use crate::text::{Text, VisitTexts};
 use crate::unit::Timestamp;
 
 /// The terms on which a person may approve an effect.
@@ -45,7 +45,7 @@ pub struct DryRun {
 
 /// The facts that a decision of the gateway rests on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Grounds {
+pub struct DecisionGrounds {
     /// SHA-256 over policies, schema and entities.
     pub bundle: Digest,
     /// The tool's own rehearsal, where it has one.
@@ -53,10 +53,10 @@ pub struct Grounds {
     pub dry_run: Option<DryRun>,
     /// Reversibility of the effect, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub undo: Option<Undo>,
+    pub undo: Option<Reversibility>,
 }
 
-impl Texts for Grounds {
+impl VisitTexts for DecisionGrounds {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         if let Some(dry_run) = &mut self.dry_run {
             f(&mut dry_run.report);

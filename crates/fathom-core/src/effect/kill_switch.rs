@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Target;
+use super::EffectTarget;
 
 /// The reach of a kill switch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub enum KillScope {
 
 impl KillScope {
     /// True if an effect on `target` must not happen.
-    pub fn covers(&self, target: &Target) -> bool {
+    pub fn covers(&self, target: &EffectTarget) -> bool {
         match self {
             Self::Global => true,
             Self::Tenant(name) => *name == target.tenant,

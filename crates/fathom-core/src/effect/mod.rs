@@ -7,9 +7,9 @@ mod permit;
 mod request;
 mod state;
 
-pub use decision::{ApprovalTerms, DENIED, DryRun, Grounds, PolicyDecision};
+pub use decision::{ApprovalTerms, DENIED, DecisionGrounds, DryRun, PolicyDecision};
 pub use kill_switch::KillScope;
 pub use outcome::{EffectOutcome, Evidence};
-pub use permit::Permit;
-pub use request::{EffectClass, EffectRequest, IdempotencyKey, Taint, Target};
-pub use state::{EffectState, EffectStep, IllegalStep};
+pub use permit::EffectPermit;
+pub use request::{EffectClass, EffectRequest, EffectTarget, IdempotencyKey, TaintedArgument};
+pub use state::{EffectState, EffectTransition, IllegalTransition};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::Digest;
-use crate::text::{Text, Texts};
+use crate::text::{Text, VisitTexts};
 
 /// Something that was seen while an effect was carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub struct Evidence {
     pub content: Text,
 }
 
-impl Texts for Evidence {
+impl VisitTexts for Evidence {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.content);
     }
@@ -39,7 +39,7 @@ pub enum EffectOutcome {
     Unknown { detail: Text },
 }
 
-impl Texts for EffectOutcome {
+impl VisitTexts for EffectOutcome {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         match self {
             Self::Confirmed { receipt } => f(receipt),

@@ -15,13 +15,13 @@ use crate::id::{AskId, EpisodeId};
 /// }
 /// ```
 #[derive(Debug, PartialEq, Eq)]
-pub struct Permit {
+pub struct EffectPermit {
     episode: EpisodeId,
     ask: AskId,
     effect: EffectRequest,
 }
 
-impl Permit {
+impl EffectPermit {
     pub(crate) const fn new(episode: EpisodeId, ask: AskId, effect: EffectRequest) -> Self {
         Self {
             episode,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::text::{Text, Texts};
+use crate::text::{Text, VisitTexts};
 
 /// The effect of a tool on the world.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ impl EffectClass {
 
 /// An argument that may come from someone who was never asked: a page, a comment, the answer of a tool.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Taint {
+pub struct TaintedArgument {
     /// The argument, as a JSON pointer.
     pub argument: String,
     /// Untrusted sources that the episode had read by then.
@@ -38,7 +38,7 @@ pub struct Taint {
 
 /// The place where an effect lands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Target {
+pub struct EffectTarget {
     /// Whose it is.
     pub tenant: String,
     pub platform: String,
@@ -52,7 +52,7 @@ pub struct Target {
 pub struct EffectRequest {
     /// The tool that would carry it out.
     pub tool: String,
-    pub target: Target,
+    pub target: EffectTarget,
     /// The occasion it answers to, fixed before any model ran: an event id, a plan node.
     pub event: String,
     /// Arguments as canonical JSON.
@@ -62,14 +62,14 @@ pub struct EffectRequest {
     pub class: EffectClass,
     /// Arguments that may come from untrusted content. The governor fills it in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub taint: Vec<Taint>,
+    pub taint: Vec<TaintedArgument>,
 }
 
 impl EffectRequest {
     /// The key under which at most one send happens. The payload is not part of it: a model that rewords
     /// its message cannot send it again.
     pub fn key(&self) -> IdempotencyKey {
-        let Target {
+        let EffectTarget {
             tenant,
             platform,
             account,
@@ -84,7 +84,7 @@ impl EffectRequest {
 
 impl fmt::Display for EffectRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Target {
+        let EffectTarget {
             platform,
             account,
             action,
@@ -94,7 +94,7 @@ impl fmt::Display for EffectRequest {
     }
 }
 
-impl Texts for EffectRequest {
+impl VisitTexts for EffectRequest {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.arguments);
     }

@@ -29,7 +29,7 @@ pub enum EffectState {
 /// A transition between the states of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum EffectStep {
+pub enum EffectTransition {
     /// The budget admits it.
     Admit,
     /// The gateway wants a person's word.
@@ -53,16 +53,16 @@ pub enum EffectStep {
 /// A step that the state does not allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an effect that is {state:?} cannot take the step {step:?}")]
-pub struct IllegalStep {
+pub struct IllegalTransition {
     pub state: EffectState,
-    pub step: EffectStep,
+    pub step: EffectTransition,
 }
 
 impl EffectState {
     /// The state after `step`.
-    pub const fn after(self, step: EffectStep) -> Result<Self, IllegalStep> {
+    pub const fn after(self, step: EffectTransition) -> Result<Self, IllegalTransition> {
         use EffectState as S;
-        use EffectStep as T;
+        use EffectTransition as T;
         Ok(match (self, step) {
             (S::Queued, T::Admit) => S::Preflight,
             (S::Preflight, T::Defer) => S::AwaitingApproval,
@@ -73,7 +73,7 @@ impl EffectState {
             (S::Attempted | S::Postcheck, T::Confirm) => S::Confirmed,
             (S::Attempted | S::Postcheck, T::Lose) => S::Unknown,
             (S::Unknown, T::Check) => S::Postcheck,
-            (state, step) => return Err(IllegalStep { state, step }),
+            (state, step) => return Err(IllegalTransition { state, step }),
         })
     }
 

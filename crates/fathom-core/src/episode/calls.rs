@@ -1,22 +1,22 @@
 //! Outcomes of model calls: an answer, another try, or a wait until the way to the model is repaired.
 
-use super::{Episode, Phase};
+use super::{Episode, EpisodePhase};
 use crate::command::Command;
-use crate::event::CallOutcome;
+use crate::event::ModelCallOutcome;
 use crate::failure::{FailureKind, ModelFailure};
 use crate::governor::{AnsweredCall, SettledCall};
 use crate::id::AskId;
-use crate::ledger::Accounts;
-use crate::program::{Input, OnOutage};
+use crate::ledger::BudgetAccounts;
+use crate::program::{OnOutage, ProgramInput};
 use crate::retry;
 use crate::stop::ErrorClass;
 use crate::unit::Timestamp;
 
-impl<L: Accounts> Episode<L> {
+impl<L: BudgetAccounts> Episode<L> {
     pub(super) fn on_replied(
         &mut self,
         (id, attempt): (AskId, u16),
-        outcome: &CallOutcome,
+        outcome: &ModelCallOutcome,
         jitter: u16,
         at: Timestamp,
         out: &mut Vec<Command>,
@@ -25,22 +25,24 @@ impl<L: Accounts> Episode<L> {
             return;
         };
         match (settled, outcome) {
-            (SettledCall::Wanted(_), CallOutcome::Replied(reply)) => {
+            (SettledCall::Wanted(_), ModelCallOutcome::Replied(reply)) => {
                 if self.governor.close_errand(id, Some(&reply.text), out) {
                     return;
                 }
                 self.failures = None;
-                self.tell(Input::Reply { ask: id, reply }, at, out);
+                self.tell(ProgramInput::Reply { ask: id, reply }, at, out);
             }
-            (SettledCall::Wanted(call), CallOutcome::Failed(failure)) => {
+            (SettledCall::Wanted(call), ModelCallOutcome::Failed(failure)) => {
                 self.on_failed(id, *call, failure, jitter, at, out);
             }
             // Nobody wants it any more, so it is neither tried again nor an error.
             (SettledCall::GivenUp, outcome) => {
                 if !self.governor.drop_errand(id) {
                     let input = match outcome {
-                        CallOutcome::Replied(reply) => Input::Reply { ask: id, reply },
-                        CallOutcome::Failed(failure) => Input::Failed { ask: id, failure },
+                        ModelCallOutcome::Replied(reply) => ProgramInput::Reply { ask: id, reply },
+                        ModelCallOutcome::Failed(failure) => {
+                            ProgramInput::Failed { ask: id, failure }
+                        }
                     };
                     self.tell(input, at, out);
                 }
@@ -53,7 +55,7 @@ impl<L: Accounts> Episode<L> {
     pub(super) fn on_recalled(&mut self, at: Timestamp, out: &mut Vec<Command>) {
         if let Some((ask, reply)) = self.governor.take_recalled() {
             let reply = &reply;
-            self.tell(Input::Reply { ask, reply }, at, out);
+            self.tell(ProgramInput::Reply { ask, reply }, at, out);
             self.governor.pump(out);
         }
     }
@@ -67,7 +69,7 @@ impl<L: Accounts> Episode<L> {
         at: Timestamp,
         out: &mut Vec<Command>,
     ) {
-        if !matches!(self.phase, Phase::Running) {
+        if !matches!(self.phase, EpisodePhase::Running) {
             return;
         }
         if let Some(pause) = retry::pause(failure, call.tries(), jitter) {
@@ -80,7 +82,7 @@ impl<L: Accounts> Episode<L> {
             || call.on_outage() == OnOutage::Tell
             || !self.count_failure(ErrorClass::Model(failure.kind), out)
         {
-            self.tell(Input::Failed { ask: id, failure }, at, out);
+            self.tell(ProgramInput::Failed { ask: id, failure }, at, out);
         }
     }
 }

@@ -1,25 +1,25 @@
 //! An episode's effects, from being allowed to being settled.
 
-use super::{Episode, Phase};
+use super::{Episode, EpisodePhase};
 use crate::command::Command;
 use crate::effect::{DENIED, EffectOutcome, PolicyDecision};
 use crate::governor::EffectEnd;
 use crate::id::{AskId, Digest};
-use crate::ledger::Accounts;
-use crate::program::Input;
+use crate::ledger::BudgetAccounts;
+use crate::program::ProgramInput;
 use crate::stop::{ErrorClass, StopReason};
 use crate::text::Text;
 use crate::unit::Timestamp;
 
 /// A person's decision about an effect.
-pub(super) struct PersonsWord<'a> {
+pub(super) struct PersonDecision<'a> {
     pub(super) allow: bool,
     pub(super) by: &'a str,
     /// The payload and terms that the person saw.
     pub(super) binding: &'a Digest,
 }
 
-impl<L: Accounts> Episode<L> {
+impl<L: BudgetAccounts> Episode<L> {
     pub(super) fn on_decided(
         &mut self,
         id: AskId,
@@ -27,7 +27,7 @@ impl<L: Accounts> Episode<L> {
         at: Timestamp,
         out: &mut Vec<Command>,
     ) {
-        if !matches!(self.phase, Phase::Running) || !self.governor.awaits_gateway(id) {
+        if !matches!(self.phase, EpisodePhase::Running) || !self.governor.awaits_gateway(id) {
             return;
         }
         match decision {
@@ -44,13 +44,13 @@ impl<L: Accounts> Episode<L> {
     pub(super) fn on_person_decided(
         &mut self,
         id: AskId,
-        word: &PersonsWord<'_>,
+        word: &PersonDecision<'_>,
         at: Timestamp,
         out: &mut Vec<Command>,
     ) {
         // What comes too late is denied after this, for everyone alike.
         let is_asked = self.governor.awaits_person(id, word.binding, at);
-        if !matches!(self.phase, Phase::Running) || !is_asked {
+        if !matches!(self.phase, EpisodePhase::Running) || !is_asked {
             return;
         }
         if word.allow {
@@ -88,7 +88,7 @@ impl<L: Accounts> Episode<L> {
             detail: Text::new(format!("{DENIED}{rule}")),
         };
         let outcome = &outcome;
-        self.tell(Input::Effect { ask: id, outcome }, at, out);
+        self.tell(ProgramInput::Effect { ask: id, outcome }, at, out);
         self.governor.pump(out);
     }
 
@@ -117,7 +117,7 @@ impl<L: Accounts> Episode<L> {
             self.stop(StopReason::KillSwitch { scope }, out);
             return;
         }
-        self.tell(Input::Effect { ask: id, outcome }, at, out);
+        self.tell(ProgramInput::Effect { ask: id, outcome }, at, out);
         self.governor.pump(out);
     }
 }

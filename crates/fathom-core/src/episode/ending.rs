@@ -1,17 +1,19 @@
 //! The end of an episode: the verdict stands, what is in flight is given up and settled, then it finishes.
 
-use super::{Episode, Phase};
+use super::{Episode, EpisodePhase};
 use crate::command::Command;
-use crate::ledger::Accounts;
-use crate::outcome::{EpisodeResult, HandoffTicket, NextAction, Status, Summary, Verdict, clip};
+use crate::ledger::BudgetAccounts;
+use crate::outcome::{
+    EpisodeResult, EpisodeStatus, HandoffTicket, NextAction, ProgramVerdict, ResultSummary, clip,
+};
 use crate::stop::{ErrorClass, StopReason};
 use crate::text::Text;
 
-impl<L: Accounts> Episode<L> {
+impl<L: BudgetAccounts> Episode<L> {
     /// Stops the episode for a reason of the governor's, keeping the best answer so far.
     pub(super) fn stop(&mut self, stop: StopReason, out: &mut Vec<Command>) {
         // The first reason to stop stands.
-        if !matches!(self.phase, Phase::Running) {
+        if !matches!(self.phase, EpisodePhase::Running) {
             return;
         }
         let answer = self.program.partial();
@@ -20,24 +22,24 @@ impl<L: Accounts> Episode<L> {
             | StopReason::NoNewInformation
             | StopReason::DepthExceeded
             | StopReason::ReviewFailed
-            | StopReason::Undecided => Status::NeedsReview,
+            | StopReason::Undecided => EpisodeStatus::NeedsReview,
             StopReason::Success
             | StopReason::RepeatedFailure { .. }
             | StopReason::Failure { .. }
             | StopReason::PolicyDeny { .. }
             | StopReason::TokenBudget { .. }
             | StopReason::KillSwitch { .. }
-            | StopReason::Cancelled => Status::Failed,
+            | StopReason::Cancelled => EpisodeStatus::Failed,
         };
         let goal = clip(
             self.governor.started().goal.as_str(),
-            Summary::LINE_CHARS_MAX,
+            ResultSummary::LINE_CHARS_MAX,
         );
         let known = answer.as_ref().map_or_else(
             || "no answer yet".to_owned(),
             |answer| format!("so far: {}", clip(answer.as_str(), 120)),
         );
-        let summary = Summary::new(
+        let summary = ResultSummary::new(
             [
                 format!("goal: {goal}"),
                 format!("stopped: {stop}"),
@@ -46,7 +48,7 @@ impl<L: Accounts> Episode<L> {
             [],
         );
         let next_actions = match status {
-            Status::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
+            EpisodeStatus::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
                 tried: Text::new(format!("goal: {goal}")),
                 known: Text::new(known),
                 asked: Text::new(format!(
@@ -54,9 +56,9 @@ impl<L: Accounts> Episode<L> {
                 )),
                 deadline: None,
             })],
-            Status::Ok | Status::Failed => Vec::new(),
+            EpisodeStatus::Ok | EpisodeStatus::Failed => Vec::new(),
         };
-        let verdict = Verdict {
+        let verdict = ProgramVerdict {
             status,
             stop,
             answer,
@@ -70,8 +72,8 @@ impl<L: Accounts> Episode<L> {
         self.wind_down(Box::new(verdict), out);
     }
 
-    pub(super) fn wind_down(&mut self, verdict: Box<Verdict>, out: &mut Vec<Command>) {
-        self.phase = Phase::WindingDown(verdict);
+    pub(super) fn wind_down(&mut self, verdict: Box<ProgramVerdict>, out: &mut Vec<Command>) {
+        self.phase = EpisodePhase::WindingDown(verdict);
         self.governor.wind_down();
         self.governor.give_up_all(out);
     }
@@ -79,7 +81,7 @@ impl<L: Accounts> Episode<L> {
     /// After every event: finishes once nothing is out any more, notices a program that asks for nothing,
     /// and lets the clock stand still while only a person can move things.
     pub(super) fn rest(&mut self, out: &mut Vec<Command>) {
-        if matches!(self.phase, Phase::Running) && self.governor.is_idle() {
+        if matches!(self.phase, EpisodePhase::Running) && self.governor.is_idle() {
             // A program that could do nothing more past the closing mark did not fail: it hands off.
             let stop = match self.governor.closing() {
                 Some(dimension) => StopReason::BudgetExhausted { dimension },
@@ -89,9 +91,9 @@ impl<L: Accounts> Episode<L> {
             };
             self.stop(stop, out);
         }
-        if matches!(self.phase, Phase::WindingDown(_)) && self.governor.is_settled() {
-            let over = std::mem::replace(&mut self.phase, Phase::Finished);
-            if let Phase::WindingDown(verdict) = over {
+        if matches!(self.phase, EpisodePhase::WindingDown(_)) && self.governor.is_settled() {
+            let over = std::mem::replace(&mut self.phase, EpisodePhase::Finished);
+            if let EpisodePhase::WindingDown(verdict) = over {
                 let result = Box::new(self.result(*verdict));
                 out.push(Command::Finish { result });
             }
@@ -101,7 +103,7 @@ impl<L: Accounts> Episode<L> {
         self.governor.pause_for_people(out);
     }
 
-    pub(super) fn result(&mut self, verdict: Verdict) -> EpisodeResult {
+    pub(super) fn result(&mut self, verdict: ProgramVerdict) -> EpisodeResult {
         let mut next_actions = verdict.next_actions;
         // The program does not know of these: the governor refused or lost them on its behalf.
         next_actions.append(&mut self.governor.take_escalated());

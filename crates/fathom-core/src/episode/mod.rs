@@ -8,27 +8,27 @@ mod unbuildable;
 
 pub use crate::governor::billed;
 
-use effects::PersonsWord;
+use effects::PersonDecision;
 
 use std::collections::BTreeSet;
 
 use crate::command::Command;
 use crate::contract::cap;
 use crate::effect::KillScope;
-use crate::event::{Event, EventKind, Signal, Started};
+use crate::event::{EpisodeSpec, Event, EventKind, Signal};
 use crate::governor::{Governor, Tick};
 use crate::hash::fnv1a;
 use crate::id::{AskId, EpisodeId, Seq};
-use crate::ledger::{Accounts, Ledger};
-use crate::outcome::{BudgetUse, EpisodeResult, Status, Verdict};
-use crate::program::{Ask, Input, Program, Programs};
+use crate::ledger::{BudgetAccounts, Ledger};
+use crate::outcome::{BudgetUse, EpisodeResult, EpisodeStatus, ProgramVerdict};
+use crate::program::{Ask, Program, ProgramFactory, ProgramInput};
 use crate::stop::{ErrorClass, Refusal, StopReason};
 use crate::unit::Timestamp;
 
-enum Phase {
+enum EpisodePhase {
     Running,
     /// The verdict stands; what is in flight is being given up and settled.
-    WindingDown(Box<Verdict>),
+    WindingDown(Box<ProgramVerdict>),
     Finished,
 }
 
@@ -36,7 +36,7 @@ enum Phase {
 pub struct Episode<L = Ledger> {
     governor: Governor<L>,
     program: Box<dyn Program>,
-    phase: Phase,
+    phase: EpisodePhase,
     failures: Option<(ErrorClass, u32)>,
     children_without_delta: u32,
     answers_seen: BTreeSet<u64>,
@@ -47,23 +47,23 @@ pub struct Episode<L = Ledger> {
     position: Seq,
 }
 
-impl<L: Accounts> Episode<L> {
+impl<L: BudgetAccounts> Episode<L> {
     /// Begins an episode. There is no other way to make one, so none lacks goal, role, program, contract
     /// or budget.
     pub fn begin(
         id: EpisodeId,
         at: Timestamp,
-        started: &Started,
-        programs: &dyn Programs,
+        started: &EpisodeSpec,
+        programs: &dyn ProgramFactory,
     ) -> (Self, Vec<Command>) {
         // A program that cannot be built must not fail the run's owner: the episode ends like any other, with a result.
         let program = programs
             .build(&started.program)
-            .unwrap_or_else(|error| Box::new(unbuildable::Unbuildable(error)));
+            .unwrap_or_else(|error| Box::new(unbuildable::FailedProgram(error)));
         let mut episode = Self {
             program,
             governor: Governor::new(id, started, at),
-            phase: Phase::Running,
+            phase: EpisodePhase::Running,
             failures: None,
             children_without_delta: 0,
             answers_seen: BTreeSet::new(),
@@ -72,7 +72,7 @@ impl<L: Accounts> Episode<L> {
             position: Seq(0),
         };
         let mut out = vec![episode.governor.timer()];
-        episode.tell(Input::Start(started), at, &mut out);
+        episode.tell(ProgramInput::Start(started), at, &mut out);
         episode.rest(&mut out);
         (episode, out)
     }
@@ -80,7 +80,7 @@ impl<L: Accounts> Episode<L> {
     /// Takes in an event and says what is to be done.
     pub fn on(&mut self, event: &Event) -> Vec<Command> {
         let mut out = Vec::new();
-        if matches!(self.phase, Phase::Finished) {
+        if matches!(self.phase, EpisodePhase::Finished) {
             return out;
         }
         // Every event becomes a record, also one that changes nothing here.
@@ -97,7 +97,7 @@ impl<L: Accounts> Episode<L> {
         // After the fold, so that time itself settles what no event of this moment did.
         self.expire_approvals(event.at, &mut out);
         // After the fold, since an answer that came in the last moment still counts.
-        if matches!(self.phase, Phase::Running) && self.governor.is_out_of_time() {
+        if matches!(self.phase, EpisodePhase::Running) && self.governor.is_out_of_time() {
             let dimension = crate::amounts::Dimension::Time;
             self.stop(StopReason::BudgetExhausted { dimension }, &mut out);
         }
@@ -111,7 +111,7 @@ impl<L: Accounts> Episode<L> {
     }
 
     /// The specification that the episode was started with.
-    pub fn started(&self) -> &Started {
+    pub fn started(&self) -> &EpisodeSpec {
         self.governor.started()
     }
 
@@ -165,7 +165,7 @@ impl<L: Accounts> Episode<L> {
             EventKind::ModelDelta { ask, attempt, text } => {
                 if self.governor.is_on_the_wire(*ask, *attempt) {
                     let (ask, attempt) = (*ask, *attempt);
-                    self.tell(Input::Delta { ask, attempt, text }, at, out);
+                    self.tell(ProgramInput::Delta { ask, attempt, text }, at, out);
                 }
             }
             EventKind::ModelReplied {
@@ -180,24 +180,24 @@ impl<L: Accounts> Episode<L> {
             EventKind::Summarised { ask, text, round } => {
                 let is_for_call = self.governor.take_summary(*ask, text, *round, out);
                 if !is_for_call && self.governor.close_host_ask(*ask) {
-                    self.tell(Input::Host { ask: *ask, text }, at, out);
+                    self.tell(ProgramInput::Host { ask: *ask, text }, at, out);
                 }
             }
             EventKind::DomainAnswered { ask, answer } => {
                 if self.governor.close_domain_ask(*ask, answer) {
                     let (ask, text) = (*ask, answer);
-                    self.tell(Input::Host { ask, text }, at, out);
+                    self.tell(ProgramInput::Host { ask, text }, at, out);
                 }
             }
             EventKind::CellFinished { ask, end, .. } => {
                 if self.governor.close_cell(*ask) {
-                    self.tell(Input::CellEnded { ask: *ask, end }, at, out);
+                    self.tell(ProgramInput::CellEnded { ask: *ask, end }, at, out);
                 }
             }
             EventKind::CellYielded { ask, question, .. } => {
                 if self.governor.has_cell(*ask) {
                     let ask = *ask;
-                    self.tell(Input::Cell { ask, question }, at, out);
+                    self.tell(ProgramInput::Cell { ask, question }, at, out);
                 }
             }
             EventKind::EffectDecided { ask, decision, .. } => {
@@ -211,7 +211,7 @@ impl<L: Accounts> Episode<L> {
             EventKind::Tick => {
                 let tick = self.governor.take_wake(at);
                 if tick == Tick::Woke {
-                    self.tell(Input::Tick, at, out);
+                    self.tell(ProgramInput::Tick, at, out);
                 }
                 self.governor.set_timer_again(tick, out);
             }
@@ -219,8 +219,8 @@ impl<L: Accounts> Episode<L> {
     }
 
     /// Tells the program something and takes in what it asks for. A stopping program is told nothing more.
-    fn tell(&mut self, input: Input<'_>, at: Timestamp, out: &mut Vec<Command>) {
-        if !matches!(self.phase, Phase::Running) {
+    fn tell(&mut self, input: ProgramInput<'_>, at: Timestamp, out: &mut Vec<Command>) {
+        if !matches!(self.phase, EpisodePhase::Running) {
             return;
         }
         let view = self.governor.view(at);
@@ -251,7 +251,7 @@ impl<L: Accounts> Episode<L> {
             return;
         }
         let ask = closed.ask;
-        self.tell(Input::Child { ask, child, result }, at, out);
+        self.tell(ProgramInput::Child { ask, child, result }, at, out);
         self.governor.pump(out);
     }
 
@@ -267,7 +267,7 @@ impl<L: Accounts> Episode<L> {
             self.children_without_delta + 1
         };
         let stops = self.governor.started().contract.recursion.stop_conditions;
-        if result.status == Status::Failed {
+        if result.status == EpisodeStatus::Failed {
             if self.count_failure(ErrorClass::Child, out) {
                 return true;
             }
@@ -276,7 +276,7 @@ impl<L: Accounts> Episode<L> {
         }
         // A limit of zero would stop the episode at a child that did bring something new.
         let stop = self.children_without_delta >= stops.no_delta_children_max.max(1)
-            && matches!(self.phase, Phase::Running);
+            && matches!(self.phase, EpisodePhase::Running);
         if stop {
             self.stop(StopReason::NoNewInformation, out);
         }
@@ -303,7 +303,7 @@ impl<L: Accounts> Episode<L> {
                 binding,
             } => {
                 if episode == self.governor.id() {
-                    let word = PersonsWord {
+                    let word = PersonDecision {
                         allow: *allow,
                         by,
                         binding,
@@ -312,7 +312,7 @@ impl<L: Accounts> Episode<L> {
                 }
             }
         }
-        self.tell(Input::Signal(signal), at, out);
+        self.tell(ProgramInput::Signal(signal), at, out);
     }
 
     fn on_refused(&mut self, id: AskId, reason: &Refusal, at: Timestamp, out: &mut Vec<Command>) {
@@ -320,7 +320,7 @@ impl<L: Accounts> Episode<L> {
             return;
         }
         let asked = self.governor.next_ask();
-        self.tell(Input::Refused { ask: id, reason }, at, out);
+        self.tell(ProgramInput::Refused { ask: id, reason }, at, out);
         // Refusals come back at once, so a program that asks on and on would never let go.
         self.refusals += u32::from(self.governor.next_ask() != asked);
         let count = self.refusals;
@@ -338,7 +338,8 @@ impl<L: Accounts> Episode<L> {
         };
         self.failures = Some((class, count));
         let stops = self.governor.started().contract.recursion.stop_conditions;
-        let stop = count >= stops.same_error_max.max(1) && matches!(self.phase, Phase::Running);
+        let stop =
+            count >= stops.same_error_max.max(1) && matches!(self.phase, EpisodePhase::Running);
         if stop {
             self.stop(StopReason::RepeatedFailure { class, count }, out);
         }

@@ -3,17 +3,17 @@
 use super::Episode;
 use crate::command::Command;
 use crate::failure::{FailureKind, ModelFailure};
-use crate::ledger::Accounts;
-use crate::program::Input;
+use crate::ledger::BudgetAccounts;
+use crate::program::ProgramInput;
 use crate::unit::Timestamp;
 
-impl<L: Accounts> Episode<L> {
+impl<L: BudgetAccounts> Episode<L> {
     /// A new owner: what may have been spent unseen counts as spent, what is outstanding is said again.
     pub(super) fn resume(&mut self, at: Timestamp, out: &mut Vec<Command>) {
         // What was given up stays given up, and its program hears the end of it.
         for ask in self.governor.resume(out) {
             let failure = &ModelFailure::sent(FailureKind::Cancelled, "given up before a restart");
-            self.tell(Input::Failed { ask, failure }, at, out);
+            self.tell(ProgramInput::Failed { ask, failure }, at, out);
         }
     }
 }

@@ -1,19 +1,19 @@
 //! A stand-in for a program that could not be built.
 
-use crate::outcome::{Status, Summary, Verdict};
-use crate::program::{Ask, Input, Program, ProgramError, View};
+use crate::outcome::{EpisodeStatus, ProgramVerdict, ResultSummary};
+use crate::program::{Ask, Program, ProgramError, ProgramInput, ProgramView};
 use crate::stop::StopReason;
 use crate::text::Text;
 
 /// Stands in for a program that could not be made, so that even this ends with a result.
-pub(super) struct Unbuildable(pub(super) ProgramError);
+pub(super) struct FailedProgram(pub(super) ProgramError);
 
-impl Program for Unbuildable {
-    fn on(&mut self, _: Input<'_>, _: &View<'_>) -> Vec<Ask> {
+impl Program for FailedProgram {
+    fn on(&mut self, _: ProgramInput<'_>, _: &ProgramView<'_>) -> Vec<Ask> {
         let rule = self.0.to_string();
-        vec![Ask::Finish(Box::new(Verdict {
-            status: Status::Failed,
-            summary: Summary::new(
+        vec![Ask::Finish(Box::new(ProgramVerdict {
+            status: EpisodeStatus::Failed,
+            summary: ResultSummary::new(
                 [
                     "the episode could not begin".into(),
                     rule.clone(),

@@ -4,35 +4,35 @@ mod record;
 mod signal;
 mod spec;
 
-pub use record::Record;
-pub use signal::{Departure, Signal};
-pub use spec::{Origin, ProgramSpec, Started};
+pub use record::JournalRecord;
+pub use signal::{ReleaseReason, Signal};
+pub use spec::{EpisodeOrigin, EpisodeSpec, ProgramSpec};
 
 use serde::{Deserialize, Serialize};
 
 use crate::amounts::{Amounts, Dimension};
-use crate::cell::{CellEnd, CellQuestion};
+use crate::cell::{CellQuestion, CellResult};
 use crate::command::is_first;
-use crate::effect::{EffectOutcome, Evidence, Grounds, PolicyDecision};
+use crate::effect::{DecisionGrounds, EffectOutcome, Evidence, PolicyDecision};
 use crate::failure::ModelFailure;
 use crate::id::{AskId, Digest, EpisodeId};
-use crate::model::{Measured, Reply};
+use crate::model::{ModelReply, RequestEstimate};
 use crate::outcome::EpisodeResult;
-use crate::packet::Field;
-use crate::stop::{Refusal, Shortener};
-use crate::text::{Text, Texts};
+use crate::packet::HeaderField;
+use crate::stop::{Refusal, ShortenStage};
+use crate::text::{Text, VisitTexts};
 use crate::unit::Timestamp;
 
 /// Outcome of a model call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CallOutcome {
+pub enum ModelCallOutcome {
     /// With a reply.
-    Replied(Reply),
+    Replied(ModelReply),
     Failed(ModelFailure),
 }
 
-impl Texts for CallOutcome {
+impl VisitTexts for ModelCallOutcome {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         match self {
             Self::Replied(reply) => reply.each_text(f),
@@ -56,24 +56,24 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", content = "data", rename_all = "snake_case")]
 pub enum EventKind {
-    Started(Box<Started>),
+    Started(Box<EpisodeSpec>),
     /// A new owner took the run over.
     Resumed,
     /// The owner let go of the unfinished run.
     Released {
-        why: Departure,
+        why: ReleaseReason,
     },
     /// A request was measured.
     Measured {
         /// For this ask.
         ask: AskId,
-        measured: Measured,
+        measured: RequestEstimate,
         /// Tokens of the texts that were to be weighed, in their order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         weights: Vec<u64>,
         /// An earlier answer, where one was wanted and found.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        recalled: Option<Box<Reply>>,
+        recalled: Option<Box<ModelReply>>,
         /// The number of the question.
         #[serde(default, skip_serializing_if = "is_first")]
         round: u16,
@@ -100,7 +100,7 @@ pub enum EventKind {
         ask: AskId,
         /// In this attempt.
         attempt: u16,
-        outcome: CallOutcome,
+        outcome: ModelCallOutcome,
         /// Random bits for the pause before a retry.
         jitter: u16,
     },
@@ -119,7 +119,7 @@ pub enum EventKind {
     /// A cell ended.
     CellFinished {
         ask: AskId,
-        end: Box<CellEnd>,
+        end: Box<CellResult>,
     },
     /// A domain answered.
     DomainAnswered {
@@ -132,7 +132,7 @@ pub enum EventKind {
         ask: AskId,
         decision: PolicyDecision,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        grounds: Option<Box<Grounds>>,
+        grounds: Option<Box<DecisionGrounds>>,
     },
     /// An effect was attempted or checked.
     EffectSettled {
@@ -159,9 +159,9 @@ pub enum EventKind {
     TokenBudgetOverrun {
         /// For this call.
         ask: AskId,
-        field: Field,
+        field: HeaderField,
         /// The stage of the ladder that tried.
-        by: Shortener,
+        by: ShortenStage,
         /// Most tokens it may have.
         limit: u64,
         /// Tokens of the original.
@@ -222,7 +222,7 @@ impl EventKind {
     }
 }
 
-impl Texts for EventKind {
+impl VisitTexts for EventKind {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         match self {
             Self::Started(started) => started.each_text(f),

@@ -6,13 +6,13 @@ use super::Event;
 use crate::command::Command;
 use crate::id::{Epoch, Seq};
 use crate::outcome::EpisodeResult;
-use crate::text::{Text, Texts};
+use crate::text::{Text, VisitTexts};
 
 /// One line of an episode's chain: an event, and the commands that followed from it.
 ///
 /// The commands are there for the auditor: a replay folds the events again and must arrive at the same ones.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct JournalRecord {
     /// Its place in the chain.
     pub seq: Seq,
     /// The owner that wrote it.
@@ -23,7 +23,7 @@ pub struct Record {
     pub commands: Vec<Command>,
 }
 
-impl Record {
+impl JournalRecord {
     /// The result, when this record ends its episode.
     pub fn result(&self) -> Option<&EpisodeResult> {
         self.commands.iter().find_map(|command| match command {
@@ -33,7 +33,7 @@ impl Record {
     }
 }
 
-impl Texts for Record {
+impl VisitTexts for JournalRecord {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         self.event.kind.each_text(f);
         self.commands.each_text(f);

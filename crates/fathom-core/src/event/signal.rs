@@ -33,7 +33,7 @@ pub enum Signal {
 /// The reason why an owner let go of an unfinished run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Departure {
+pub enum ReleaseReason {
     /// A person interrupted it.
     Interrupted,
     /// It waits for a person's decision.

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::amounts::Budget;
-use crate::contract::{ChildType, Contract, Role};
+use crate::contract::{AgentRole, ChildType, Contract};
 use crate::id::{Digest, EpisodeId, RunId, Seq};
-use crate::model::{ModelRole, Models};
-use crate::packet::Frame;
-use crate::recursion::{Class, Trigger};
-use crate::text::{Text, Texts};
+use crate::model::{ModelRole, ModelSet};
+use crate::packet::PacketFrame;
+use crate::recursion::{SpawnClass, SpawnTrigger};
+use crate::text::{Text, VisitTexts};
 
 /// A program's name and its parameters as JSON text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub struct ProgramSpec {
     pub params: Text,
 }
 
-impl Texts for ProgramSpec {
+impl VisitTexts for ProgramSpec {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.params);
     }
@@ -27,13 +27,13 @@ impl Texts for ProgramSpec {
 /// The origin of an episode.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Origin {
+pub enum EpisodeOrigin {
     Asked,
     /// Another episode spawned it.
     Spawned {
         child_type: ChildType,
-        class: Class,
-        trigger: Trigger,
+        class: SpawnClass,
+        trigger: SpawnTrigger,
         why: Text,
         /// The information or work that is expected.
         fetch: Text,
@@ -51,7 +51,7 @@ pub enum Origin {
     },
 }
 
-impl Texts for Origin {
+impl VisitTexts for EpisodeOrigin {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         match self {
             Self::Spawned {
@@ -71,9 +71,9 @@ impl Texts for Origin {
 
 /// All an episode must have before it may start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Started {
+pub struct EpisodeSpec {
     pub goal: Text,
-    pub role: Role,
+    pub role: AgentRole,
     pub program: ProgramSpec,
     pub contract: Contract,
     pub budget: Budget,
@@ -82,17 +82,17 @@ pub struct Started {
     /// The role of the model it speaks to.
     pub model: ModelRole,
     /// The models of the run.
-    pub models: Models,
+    pub models: ModelSet,
     /// The frame of every packet.
     #[serde(default)]
-    pub frame: Frame,
+    pub frame: PacketFrame,
     /// Untrusted content that its goal may come from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
-    pub origin: Origin,
+    pub origin: EpisodeOrigin,
 }
 
-impl Texts for Started {
+impl VisitTexts for EpisodeSpec {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.goal);
         self.program.each_text(f);

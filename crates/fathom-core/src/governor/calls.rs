@@ -1,32 +1,32 @@
 //! Model calls: admission by window, closing rule, reservation and lease, and what becomes of an attempt.
 
-use super::{Admission, Governor};
+use super::{AdmitOutcome, Governor};
 use crate::amounts::Amounts;
-use crate::command::{Awaited, Command};
-use crate::event::CallOutcome;
-use crate::failure::{Billing, ModelFailure};
+use crate::command::{Command, ExternalWait};
+use crate::event::ModelCallOutcome;
+use crate::failure::{CallBilling, ModelFailure};
 use crate::id::AskId;
-use crate::ledger::{Accounts, crossed};
-use crate::model::{Measured, Reply};
-use crate::packet::{Field, Meta};
-use crate::pending::{PackedCall, Pending, Try};
+use crate::ledger::{BudgetAccounts, crossed};
+use crate::model::{ModelReply, RequestEstimate};
+use crate::packet::{HeaderField, PacketMeta};
+use crate::pending::{Attempt, PackedCall, PendingAsk};
 use crate::program::OnOutage;
 use crate::stop::Refusal;
 use crate::unit::Timestamp;
 
-impl<L: Accounts> Governor<L> {
+impl<L: BudgetAccounts> Governor<L> {
     pub(super) fn admit_call(
         &mut self,
         id: AskId,
         mut ask: PackedCall,
-        measured: Measured,
-        attempt: Try,
+        measured: RequestEstimate,
+        attempt: Attempt,
         not_before: Option<Timestamp>,
         out: &mut Vec<Command>,
-    ) -> Admission {
+    ) -> AdmitOutcome {
         let Some(cap) = fitting_window(&ask, &measured) else {
-            return Admission::Refused(Refusal::TokenBudget {
-                field: Field::Prompt,
+            return AdmitOutcome::Refused(Refusal::TokenBudget {
+                field: HeaderField::Prompt,
                 tokens: measured.input_tokens,
                 limit: measured.window_tokens.unwrap_or_default(),
             });
@@ -44,13 +44,13 @@ impl<L: Accounts> Governor<L> {
             && self.in_flight()
         {
             // What is in flight is counted at its worst; when it settles there may be room.
-            return Admission::Held;
+            return AdmitOutcome::Held;
         }
         if let Some(dimension) = already_closing
             // The one closing call may be tried again under its own id.
             && (!ask.may_close || self.closing_call.is_some_and(|call| call != id))
         {
-            return Admission::Refused(Refusal::Closing { dimension });
+            return AdmitOutcome::Refused(Refusal::Closing { dimension });
         }
         if let Some(dimension) = too_much {
             match largest_cap(&measured, left, cap) {
@@ -58,11 +58,11 @@ impl<L: Accounts> Governor<L> {
                     cap = smaller;
                     need = measured.worst_case(cap);
                 }
-                _ => return Admission::Refused(Refusal::Budget { dimension }),
+                _ => return AdmitOutcome::Refused(Refusal::Budget { dimension }),
             }
         }
         if let Err(dimension) = self.ledger.reserve(id, need) {
-            return Admission::Refused(Refusal::Budget { dimension });
+            return AdmitOutcome::Refused(Refusal::Budget { dimension });
         }
         if already_closing.is_some() {
             self.closing_call = Some(id);
@@ -78,7 +78,7 @@ impl<L: Accounts> Governor<L> {
             attempt: attempt.number,
             model: ask.model,
             request: ask.request.clone(),
-            packet: Meta {
+            packet: PacketMeta {
                 retries: (attempt.number > 1).then(|| attempt.number - 1),
                 ..ask.meta.clone()
             },
@@ -88,21 +88,21 @@ impl<L: Accounts> Governor<L> {
         });
         self.pending.insert(
             id,
-            Pending::Calling {
+            PendingAsk::Calling {
                 ask,
                 measured,
                 attempt,
                 reserved: need,
             },
         );
-        Admission::Admitted
+        AdmitOutcome::Admitted
     }
 
     /// True if this attempt at a call may be on the wire.
     pub(crate) fn is_on_the_wire(&self, id: AskId, attempt: u16) -> bool {
         matches!(
             self.pending.get(id),
-            Some(Pending::Calling { attempt: current, .. } | Pending::GivenUp { attempt: current, .. })
+            Some(PendingAsk::Calling { attempt: current, .. } | PendingAsk::GivenUp { attempt: current, .. })
                 if current.number == attempt
         )
     }
@@ -112,14 +112,14 @@ impl<L: Accounts> Governor<L> {
         &mut self,
         id: AskId,
         attempt: u16,
-        outcome: &CallOutcome,
+        outcome: &ModelCallOutcome,
         out: &mut Vec<Command>,
     ) -> Option<SettledCall> {
         if !self.is_on_the_wire(id, attempt) {
             return None;
         }
         match self.pending.remove(id)? {
-            Pending::Calling {
+            PendingAsk::Calling {
                 ask,
                 measured,
                 attempt,
@@ -134,7 +134,7 @@ impl<L: Accounts> Governor<L> {
                 })))
             }
             // Given up is not free: the reply may have been made, and is paid for.
-            Pending::GivenUp {
+            PendingAsk::GivenUp {
                 measured, reserved, ..
             } => {
                 self.settle(id, billed(outcome, &measured, reserved), out);
@@ -181,12 +181,12 @@ impl<L: Accounts> Governor<L> {
             attempt,
         } = call;
         out.push(Command::Await {
-            awaited: Awaited::Repair {
+            awaited: ExternalWait::Repair {
                 ask: id,
                 failure: failure.clone(),
             },
         });
-        let stalled = Pending::Stalled {
+        let stalled = PendingAsk::Stalled {
             ask,
             measured,
             attempt,
@@ -206,8 +206,8 @@ pub(crate) enum SettledCall {
 pub(crate) struct AnsweredCall {
     id: AskId,
     ask: PackedCall,
-    measured: Measured,
-    attempt: Try,
+    measured: RequestEstimate,
+    attempt: Attempt,
 }
 
 impl AnsweredCall {
@@ -221,7 +221,7 @@ impl AnsweredCall {
 }
 
 /// The output cap that the model's window leaves, unless that is below the least of use.
-fn fitting_window(ask: &PackedCall, measured: &Measured) -> Option<u32> {
+fn fitting_window(ask: &PackedCall, measured: &RequestEstimate) -> Option<u32> {
     let wanted = ask.request.output_tokens_max;
     let Some(window) = measured.window_tokens else {
         return Some(wanted);
@@ -237,7 +237,7 @@ fn least_cap(ask: &PackedCall) -> u32 {
 }
 
 /// The largest output cap up to `cap` with which the call fits into `left`.
-fn largest_cap(measured: &Measured, left: Amounts, cap: u32) -> Option<u32> {
+fn largest_cap(measured: &RequestEstimate, left: Amounts, cap: u32) -> Option<u32> {
     let fits = |cap: u32| measured.worst_case(cap).exceeds(&left).is_none();
     if !fits(0) {
         return None;
@@ -257,21 +257,25 @@ fn largest_cap(measured: &Measured, left: Amounts, cap: u32) -> Option<u32> {
 }
 
 /// The cost of a call: what was reported or counted, and its whole reservation if nobody can say.
-pub fn billed(outcome: &CallOutcome, measured: &Measured, reserved: Amounts) -> Amounts {
+pub fn billed(
+    outcome: &ModelCallOutcome,
+    measured: &RequestEstimate,
+    reserved: Amounts,
+) -> Amounts {
     let usage = match outcome {
-        CallOutcome::Replied(Reply { usage, .. })
-        | CallOutcome::Failed(ModelFailure {
-            billing: Billing::Reported(usage),
+        ModelCallOutcome::Replied(ModelReply { usage, .. })
+        | ModelCallOutcome::Failed(ModelFailure {
+            billing: CallBilling::Reported(usage),
             ..
         }) => usage,
         // A request that timed out may well have been billed. If it counted as free, retries could spend the limit
         // several times over.
-        CallOutcome::Failed(ModelFailure {
-            billing: Billing::Perhaps,
+        ModelCallOutcome::Failed(ModelFailure {
+            billing: CallBilling::Perhaps,
             ..
         }) => return reserved,
-        CallOutcome::Failed(ModelFailure {
-            billing: Billing::Nothing,
+        ModelCallOutcome::Failed(ModelFailure {
+            billing: CallBilling::Nothing,
             ..
         }) => return Amounts::ZERO,
     };

@@ -1,17 +1,17 @@
 //! Children of an episode: whether one may be spawned, what it is given, and what its end changes.
 
-use super::{Admission, Governor};
-use crate::admission::{Parent, check_spawn};
+use super::{AdmitOutcome, Governor};
+use crate::admission::{SpawnParent, check_spawn};
 use crate::amounts::Budget;
 use crate::command::Command;
 use crate::effect::KillScope;
-use crate::event::{Origin, Started};
+use crate::event::{EpisodeOrigin, EpisodeSpec};
 use crate::id::{AskId, EpisodeId};
-use crate::ledger::{Accounts, share};
+use crate::ledger::{BudgetAccounts, share};
 use crate::model::ModelRole;
-use crate::outcome::{EpisodeResult, Status};
-use crate::pending::Pending;
-use crate::recursion::{Class, SpawnRequest, Trigger};
+use crate::outcome::{EpisodeResult, EpisodeStatus};
+use crate::pending::PendingAsk;
+use crate::recursion::{SpawnClass, SpawnRequest, SpawnTrigger};
 use crate::stop::Refusal;
 
 /// A child that has finished.
@@ -21,25 +21,25 @@ pub(crate) struct ClosedChild {
     pub(crate) is_part_of_input: bool,
 }
 
-impl<L: Accounts> Governor<L> {
+impl<L: BudgetAccounts> Governor<L> {
     pub(super) fn admit_child(
         &mut self,
         id: AskId,
         request: &SpawnRequest,
         siblings: u64,
         out: &mut Vec<Command>,
-    ) -> Admission {
+    ) -> AdmitOutcome {
         // Narrower switches cover targets, and a child has none: they are looked at when it asks for an effect.
         if let Some(scope) = self
             .killed
             .iter()
             .find(|scope| **scope == KillScope::Global)
         {
-            return Admission::Refused(Refusal::Killed {
+            return AdmitOutcome::Refused(Refusal::Killed {
                 scope: scope.clone(),
             });
         }
-        let parent = Parent {
+        let parent = SpawnParent {
             contract: &self.started.contract,
             depth: self.started.depth,
             children: self.children,
@@ -47,15 +47,15 @@ impl<L: Accounts> Governor<L> {
         };
         let allowed = check_spawn(&parent, request).and_then(|()| self.check_lending(request));
         if let Err(reason) = allowed {
-            return Admission::Refused(reason);
+            return AdmitOutcome::Refused(reason);
         }
         if let Some(dimension) = self.closing() {
             // Held, not refused: what is in flight is counted at its worst, and a settlement may free budget below the
             // mark. Only with nothing in flight the answer is final.
             return if self.in_flight() {
-                Admission::Held
+                AdmitOutcome::Held
             } else {
-                Admission::Refused(Refusal::Closing { dimension })
+                AdmitOutcome::Refused(Refusal::Closing { dimension })
             };
         }
         let depth = self.started.depth + 1;
@@ -72,11 +72,11 @@ impl<L: Accounts> Governor<L> {
             granted.and_then(|amounts| self.ledger.grant(&child, amounts).map(|()| amounts));
         let amounts = match granted {
             Ok(amounts) => amounts,
-            Err(_) if self.in_flight() => return Admission::Held,
-            Err(dimension) => return Admission::Refused(Refusal::Budget { dimension }),
+            Err(_) if self.in_flight() => return AdmitOutcome::Held,
+            Err(dimension) => return AdmitOutcome::Refused(Refusal::Budget { dimension }),
         };
         self.children += 1;
-        let started = Box::new(Started {
+        let started = Box::new(EpisodeSpec {
             goal: request.goal.clone(),
             role: request.role,
             program: request.program.clone(),
@@ -94,7 +94,7 @@ impl<L: Accounts> Governor<L> {
             models: self.started.models.clone(),
             frame: self.started.frame.clone(),
             sources: self.sources(),
-            origin: Origin::Spawned {
+            origin: EpisodeOrigin::Spawned {
                 child_type: request.child_type.clone(),
                 class: request.class,
                 trigger: request.trigger,
@@ -110,13 +110,13 @@ impl<L: Accounts> Governor<L> {
         });
         self.pending.insert(
             id,
-            Pending::Child {
+            PendingAsk::Child {
                 child,
                 class: request.class,
                 started,
             },
         );
-        Admission::Admitted
+        AdmitOutcome::Admitted
     }
 
     /// Closes the books on a child. None if no ask waits for it.
@@ -126,7 +126,7 @@ impl<L: Accounts> Governor<L> {
         result: &EpisodeResult,
     ) -> Option<ClosedChild> {
         let (ask, class, is_part_of_input) = self.pending.iter().find_map(|(&ask, pending)| {
-            let Pending::Child {
+            let PendingAsk::Child {
                 child: id,
                 class,
                 started,
@@ -140,8 +140,8 @@ impl<L: Accounts> Governor<L> {
         self.ledger.close_grant(child, result.budget.spent);
         self.sources.extend(result.sources.iter().cloned());
         // A verifier that was under way before the effect was attempted has not looked at it.
-        if class == Class::Verification
-            && result.status == Status::Ok
+        if class == SpawnClass::Verification
+            && result.status == EpisodeStatus::Ok
             && self.unverified.as_ref() <= Some(child)
         {
             self.unverified = None;
@@ -153,11 +153,11 @@ impl<L: Accounts> Governor<L> {
     }
 }
 
-fn is_part_of_input(origin: &Origin) -> bool {
+fn is_part_of_input(origin: &EpisodeOrigin) -> bool {
     matches!(
         origin,
-        Origin::Spawned {
-            trigger: Trigger::OversizedInput,
+        EpisodeOrigin::Spawned {
+            trigger: SpawnTrigger::OversizedInput,
             ..
         }
     )

@@ -1,27 +1,28 @@
 //! Effects: who may ask for one, on what terms a person decides, the kill switch, and how an attempt ends.
 
-use super::{Admission, Governor};
+use super::{AdmitOutcome, Governor};
 use crate::amounts::Amounts;
-use crate::command::{Awaited, Command};
+use crate::command::{Command, ExternalWait};
 use crate::contract::{Autonomy, PermissionMode};
 use crate::effect::{
-    ApprovalTerms, EffectClass, EffectOutcome, EffectRequest, EffectState, EffectStep, KillScope,
+    ApprovalTerms, EffectClass, EffectOutcome, EffectRequest, EffectState, EffectTransition,
+    KillScope,
 };
 use crate::id::{AskId, Digest};
-use crate::ledger::Accounts;
+use crate::ledger::BudgetAccounts;
 use crate::outcome::{HandoffTicket, NextAction, TaskPacket};
-use crate::pending::Pending;
+use crate::pending::PendingAsk;
 use crate::stop::Refusal;
 use crate::text::Text;
 use crate::unit::Timestamp;
 
-impl<L: Accounts> Governor<L> {
+impl<L: BudgetAccounts> Governor<L> {
     pub(super) fn admit_effect(
         &mut self,
         id: AskId,
         request: EffectRequest,
         out: &mut Vec<Command>,
-    ) -> Admission {
+    ) -> AdmitOutcome {
         let contract = &self.started.contract;
         let is_read = request.class == EffectClass::Read;
         let may_act = contract.permission_mode == PermissionMode::Act
@@ -37,13 +38,13 @@ impl<L: Accounts> Governor<L> {
                 )),
                 why: Text::new(format!("{} may only suggest it", self.id)),
             }));
-            return Admission::Refused(Refusal::ReadOnly);
+            return AdmitOutcome::Refused(Refusal::ReadOnly);
         }
         if !contract.allowed_tools.contains(&request.tool) {
-            return Admission::Refused(Refusal::ToolNotAllowed { tool: request.tool });
+            return AdmitOutcome::Refused(Refusal::ToolNotAllowed { tool: request.tool });
         }
         if let Some(scope) = self.kill_covering(&request) {
-            return Admission::Refused(Refusal::Killed { scope });
+            return AdmitOutcome::Refused(Refusal::Killed { scope });
         }
         let need = Amounts {
             tools: 1,
@@ -52,22 +53,22 @@ impl<L: Accounts> Governor<L> {
         if let Some(dimension) = self.closing() {
             // Held, not refused: a settlement may free budget below the mark.
             return if self.in_flight() {
-                Admission::Held
+                AdmitOutcome::Held
             } else {
-                Admission::Refused(Refusal::Closing { dimension })
+                AdmitOutcome::Refused(Refusal::Closing { dimension })
             };
         }
         match self.ledger.reserve(id, need) {
             Ok(()) => {}
-            Err(_) if self.in_flight() => return Admission::Held,
-            Err(dimension) => return Admission::Refused(Refusal::Budget { dimension }),
+            Err(_) if self.in_flight() => return AdmitOutcome::Held,
+            Err(dimension) => return AdmitOutcome::Refused(Refusal::Budget { dimension }),
         }
-        self.step_effect(id, EffectStep::Admit);
+        self.step_effect(id, EffectTransition::Admit);
         out.push(Command::Propose {
             ask: id,
             effect: request,
         });
-        Admission::Admitted
+        AdmitOutcome::Admitted
     }
 
     /// Notes a kill switch. Nothing that it covers is admitted or sent until it is lifted.
@@ -104,15 +105,15 @@ impl<L: Accounts> Governor<L> {
 
     fn effect(&self, id: AskId) -> Option<(&EffectRequest, EffectState)> {
         match self.pending.get(id) {
-            Some(Pending::Effect { request, state, .. }) => Some((request, *state)),
+            Some(PendingAsk::Effect { request, state, .. }) => Some((request, *state)),
             _ => None,
         }
     }
 
     /// Moves an effect on; a step its state does not allow leaves it where it is.
-    pub(super) fn step_effect(&mut self, id: AskId, step: EffectStep) -> Option<EffectState> {
+    pub(super) fn step_effect(&mut self, id: AskId, step: EffectTransition) -> Option<EffectState> {
         self.pending.change(id, |pending| match pending {
-            Pending::Effect { state, .. } => {
+            PendingAsk::Effect { state, .. } => {
                 *state = state.after(step).ok()?;
                 Some(*state)
             }
@@ -127,11 +128,11 @@ impl<L: Accounts> Governor<L> {
 
     /// Puts an effect before a person, on the gateway's terms.
     pub(crate) fn ask_person(&mut self, id: AskId, by: &ApprovalTerms, out: &mut Vec<Command>) {
-        if self.step_effect(id, EffectStep::Defer).is_none() {
+        if self.step_effect(id, EffectTransition::Defer).is_none() {
             return;
         }
         self.pending.change(id, |pending| {
-            if let Pending::Effect { terms, .. } = pending {
+            if let PendingAsk::Effect { terms, .. } = pending {
                 *terms = Some(Box::new(by.clone()));
             }
         });
@@ -141,14 +142,14 @@ impl<L: Accounts> Governor<L> {
             self.expiry = Some(by.expires);
         }
         out.push(Command::Await {
-            awaited: Awaited::Approval { ask: id },
+            awaited: ExternalWait::Approval { ask: id },
         });
     }
 
     /// True if a person may still decide about exactly this.
     pub(crate) fn awaits_person(&self, id: AskId, binding: &Digest, at: Timestamp) -> bool {
         match self.pending.get(id) {
-            Some(Pending::Effect {
+            Some(PendingAsk::Effect {
                 state: EffectState::AwaitingApproval,
                 terms: Some(terms),
                 ..
@@ -167,7 +168,7 @@ impl<L: Accounts> Governor<L> {
         // Found anew from those that still wait.
         self.expiry = None;
         for (&id, pending) in self.pending.iter() {
-            if let Pending::Effect {
+            if let PendingAsk::Effect {
                 state: EffectState::AwaitingApproval,
                 terms: Some(terms),
                 ..
@@ -189,8 +190,8 @@ impl<L: Accounts> Governor<L> {
         let Some(request) = self.effect(id).map(|(request, _)| request.clone()) else {
             return;
         };
-        if self.step_effect(id, EffectStep::Allow).is_some()
-            && self.step_effect(id, EffectStep::Attempt).is_some()
+        if self.step_effect(id, EffectTransition::Allow).is_some()
+            && self.step_effect(id, EffectTransition::Attempt).is_some()
         {
             if request.class == EffectClass::Effect {
                 // The next child to be spawned is the first that can look at it.
@@ -205,7 +206,7 @@ impl<L: Accounts> Governor<L> {
 
     /// Withdraws an effect that was not allowed. False if it is too late for that.
     pub(crate) fn deny_effect(&mut self, id: AskId) -> bool {
-        let denied = self.step_effect(id, EffectStep::Deny).is_some();
+        let denied = self.step_effect(id, EffectTransition::Deny).is_some();
         if denied {
             self.withdraw(id);
         }
@@ -223,16 +224,16 @@ impl<L: Accounts> Governor<L> {
         let request = request.clone();
         let was_checked = state == EffectState::Postcheck;
         let step = match outcome {
-            EffectOutcome::Confirmed { .. } => EffectStep::Confirm,
-            EffectOutcome::Failed { .. } => EffectStep::Fail,
-            EffectOutcome::Unknown { .. } => EffectStep::Lose,
+            EffectOutcome::Confirmed { .. } => EffectTransition::Confirm,
+            EffectOutcome::Failed { .. } => EffectTransition::Fail,
+            EffectOutcome::Unknown { .. } => EffectTransition::Lose,
         };
         self.step_effect(id, step)?;
         // Also after a failure, whose detail is the platform's text as well.
         self.saw_tool(&request.tool);
-        if step == EffectStep::Lose && !was_checked && request.class == EffectClass::Effect {
+        if step == EffectTransition::Lose && !was_checked && request.class == EffectClass::Effect {
             // Nobody knows whether it happened: the platform is asked.
-            if self.step_effect(id, EffectStep::Check).is_some() {
+            if self.step_effect(id, EffectTransition::Check).is_some() {
                 out.push(Command::Reconcile {
                     ask: id,
                     effect: request,
@@ -256,8 +257,8 @@ impl<L: Accounts> Governor<L> {
             }));
         }
         let end = match step {
-            EffectStep::Confirm => EffectEnd::Confirmed,
-            EffectStep::Fail if was_checked => EffectEnd::NotFound,
+            EffectTransition::Confirm => EffectEnd::Confirmed,
+            EffectTransition::Fail if was_checked => EffectEnd::NotFound,
             _ => EffectEnd::Failed,
         };
         Some(SettledEffect {

@@ -1,6 +1,6 @@
 //! A call that shortens a field for another call.
 
-use crate::model::{Delivery, Message, ModelRole, Speaker};
+use crate::model::{ChatMessage, ModelRole, ReplyMode, Speaker};
 use crate::packet::{Packet, SUMMARY_MARK};
 use crate::program::{ModelAsk, OnOutage};
 use crate::text::Text;
@@ -24,12 +24,12 @@ pub(super) fn shortening(model: ModelRole, text: &Text, limit: u64) -> ModelAsk 
         output_tokens_min: 1,
         // The least of chance: the short form is kept for the rest of the episode.
         temperature_milli: Some(0),
-        delivery: Delivery::Whole,
+        delivery: ReplyMode::Whole,
         timeout: SHORTEN_TIMEOUT,
         on_outage: OnOutage::Fail,
         ..ModelAsk::new(
             model,
-            Packet::plain(vec![Message::new(Speaker::User, prompt)]),
+            Packet::plain(vec![ChatMessage::new(Speaker::User, prompt)]),
         )
     }
 }

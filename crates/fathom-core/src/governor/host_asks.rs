@@ -4,11 +4,11 @@ use super::Governor;
 use crate::command::Command;
 use crate::effect::EffectState;
 use crate::id::AskId;
-use crate::ledger::Accounts;
-use crate::pending::Pending;
+use crate::ledger::BudgetAccounts;
+use crate::pending::PendingAsk;
 use crate::text::Text;
 
-impl<L: Accounts> Governor<L> {
+impl<L: BudgetAccounts> Governor<L> {
     /// Takes in a summary that a call's own packet waits for. False if `id` is not such a call.
     pub(crate) fn take_summary(
         &mut self,
@@ -17,7 +17,7 @@ impl<L: Accounts> Governor<L> {
         round: u16,
         out: &mut Vec<Command>,
     ) -> bool {
-        let Some(Pending::Packing(_)) = self.pending.get(id) else {
+        let Some(PendingAsk::Packing(_)) = self.pending.get(id) else {
             return false;
         };
         if self.awaits_summary(id, round) {
@@ -28,7 +28,7 @@ impl<L: Accounts> Governor<L> {
 
     /// Closes an ask that the host has answered. False if there is none.
     pub(crate) fn close_host_ask(&mut self, id: AskId) -> bool {
-        let is_open = matches!(self.pending.get(id), Some(Pending::Host(_)));
+        let is_open = matches!(self.pending.get(id), Some(PendingAsk::Host(_)));
         if is_open {
             self.pending.remove(id);
         }
@@ -37,7 +37,7 @@ impl<L: Accounts> Governor<L> {
 
     /// Closes a question to a domain and marks what its answer may have brought in. False if there is none.
     pub(crate) fn close_domain_ask(&mut self, id: AskId, answer: &Text) -> bool {
-        let Some(Pending::Host(Command::Domain { request, .. })) = self.pending.get(id) else {
+        let Some(PendingAsk::Host(Command::Domain { request, .. })) = self.pending.get(id) else {
             return false;
         };
         let request = request.clone();
@@ -50,7 +50,7 @@ impl<L: Accounts> Governor<L> {
     pub(crate) fn has_cell(&self, id: AskId) -> bool {
         matches!(
             self.pending.get(id),
-            Some(Pending::Host(Command::RunCell { .. }))
+            Some(PendingAsk::Host(Command::RunCell { .. }))
         )
     }
 
@@ -69,10 +69,10 @@ impl<L: Accounts> Governor<L> {
         let is_open = matches!(
             self.pending.get(id),
             Some(
-                Pending::Refusing(_)
-                    | Pending::Host(_)
-                    | Pending::Packing(_)
-                    | Pending::Effect {
+                PendingAsk::Refusing(_)
+                    | PendingAsk::Host(_)
+                    | PendingAsk::Packing(_)
+                    | PendingAsk::Effect {
                         state: EffectState::Preflight,
                         ..
                     }

@@ -2,21 +2,21 @@
 
 use super::Governor;
 use crate::command::Command;
-use crate::contract::Role;
-use crate::domain::{Access, DomainRequest, owners};
+use crate::contract::AgentRole;
+use crate::domain::{DomainAccess, DomainRequest, owners};
 use crate::id::EpisodeId;
-use crate::ledger::Accounts;
-use crate::pending::Pending;
+use crate::ledger::BudgetAccounts;
+use crate::pending::PendingAsk;
 use crate::recursion::SpawnRequest;
 use crate::stop::Refusal;
 
-impl<L: Accounts> Governor<L> {
+impl<L: BudgetAccounts> Governor<L> {
     /// Checks that the episode may do this with a domain now.
     pub(super) fn check_domain(&self, request: &DomainRequest) -> Result<(), Refusal> {
         request.check(&self.started.contract, self.started.role)?;
         match request.access {
-            Access::Read => Ok(()),
-            Access::Write => self.check_free(&request.domain),
+            DomainAccess::Read => Ok(()),
+            DomainAccess::Write => self.check_free(&request.domain),
         }
     }
 
@@ -26,9 +26,9 @@ impl<L: Accounts> Governor<L> {
         for domain in &request.contract.write_scopes {
             // An orchestrator passes domains on; what it writes itself is looked at when it does.
             if let Some(owners) = owners(domain)
-                && request.role != Role::Orchestrator
+                && request.role != AgentRole::Orchestrator
             {
-                owners.check(request.role, Access::Write)?;
+                owners.check(request.role, DomainAccess::Write)?;
             }
             self.check_free(domain)?;
             // A write of its own may still be on its way to the store.
@@ -45,8 +45,8 @@ impl<L: Accounts> Governor<L> {
     /// True while the episode itself changes a domain.
     fn is_writing(&self, domain: &str) -> bool {
         self.pending.values().any(|pending| match pending {
-            Pending::Host(Command::Domain { request, .. }) => {
-                request.access == Access::Write && request.domain == domain
+            PendingAsk::Host(Command::Domain { request, .. }) => {
+                request.access == DomainAccess::Write && request.domain == domain
             }
             _ => false,
         })
@@ -65,7 +65,7 @@ impl<L: Accounts> Governor<L> {
     /// The child that may write a domain now.
     fn lent_to(&self, domain: &str) -> Option<&EpisodeId> {
         self.pending.values().find_map(|pending| match pending {
-            Pending::Child { child, started, .. } => {
+            PendingAsk::Child { child, started, .. } => {
                 let writes = &started.contract.write_scopes;
                 writes.iter().any(|name| name == domain).then_some(child)
             }

@@ -19,7 +19,7 @@ mod waiting;
 pub use calls::billed;
 pub(crate) use calls::{AnsweredCall, SettledCall};
 pub(crate) use effects::EffectEnd;
-pub(crate) use parcel::Packing;
+pub(crate) use parcel::PackingCall;
 pub(crate) use timing::Tick;
 
 use std::collections::BTreeSet;
@@ -28,19 +28,19 @@ use crate::amounts::{Amounts, Dimension};
 use crate::command::Command;
 use crate::domain::DomainRequest;
 use crate::effect::{EffectState, KillScope};
-use crate::event::{EventKind, Signal, Started};
+use crate::event::{EpisodeSpec, EventKind, Signal};
 use crate::id::{AskId, EpisodeId};
-use crate::ledger::{Accounts, closing};
-use crate::model::{Measured, Reply};
+use crate::ledger::{BudgetAccounts, closing};
+use crate::model::{ModelReply, RequestEstimate};
 use crate::outcome::{BudgetUse, NextAction};
-use crate::pending::{PackedCall, Pending, Try, Unsettled};
-use crate::program::{Ask, View};
+use crate::pending::{Attempt, PackedCall, PendingAsk, PendingAsks};
+use crate::program::{Ask, ProgramView};
 use crate::stop::Refusal;
 use crate::stopwatch::Stopwatch;
 use crate::unit::Timestamp;
 
 /// Outcome of looking at the ask at the head of the queue.
-enum Admission {
+enum AdmitOutcome {
     Admitted,
     /// It waits for a settlement, and all asks behind it wait too.
     Held,
@@ -50,7 +50,7 @@ enum Admission {
 /// Everything that bounds one episode. Its fields are its own: an episode says what happened and asks what it may do.
 pub(crate) struct Governor<L> {
     id: EpisodeId,
-    started: Started,
+    started: EpisodeSpec,
     ledger: L,
     clock: Stopwatch,
     /// True while no owner holds the run.
@@ -60,7 +60,7 @@ pub(crate) struct Governor<L> {
     /// The moment that the program waits for.
     wake: Option<Timestamp>,
     next_ask: AskId,
-    pending: Unsettled,
+    pending: PendingAsks,
     /// Asks that wait for admission, served strictly in order.
     queue: BTreeSet<AskId>,
     children: u32,
@@ -72,9 +72,9 @@ pub(crate) struct Governor<L> {
     /// The one call that was let through past the closing mark.
     closing_call: Option<AskId>,
     /// An earlier answer that stands for a call, on its way to the program.
-    recalled: Option<(AskId, Reply)>,
+    recalled: Option<(AskId, ModelReply)>,
     /// Weights and short forms of the texts that packets are made of.
-    scales: scales::Scales,
+    scales: scales::TokenWeights,
     /// The first moment at which a person's yes comes too late.
     expiry: Option<Timestamp>,
     /// Untrusted content that the episode has seen.
@@ -83,8 +83,8 @@ pub(crate) struct Governor<L> {
     unsaid: Vec<Command>,
 }
 
-impl<L: Accounts> Governor<L> {
-    pub(crate) fn new(id: EpisodeId, started: &Started, at: Timestamp) -> Self {
+impl<L: BudgetAccounts> Governor<L> {
+    pub(crate) fn new(id: EpisodeId, started: &EpisodeSpec, at: Timestamp) -> Self {
         // The policy bounds the tree even where the budget would allow more episodes.
         let policy = &started.contract.recursion;
         let episodes = Amounts {
@@ -100,7 +100,7 @@ impl<L: Accounts> Governor<L> {
             wake: None,
             started: started.clone(),
             next_ask: AskId::default(),
-            pending: Unsettled::new(),
+            pending: PendingAsks::new(),
             queue: BTreeSet::new(),
             children: 0,
             unverified: None,
@@ -108,7 +108,7 @@ impl<L: Accounts> Governor<L> {
             escalated: Vec::new(),
             closing_call: None,
             recalled: None,
-            scales: scales::Scales::default(),
+            scales: scales::TokenWeights::default(),
             expiry: None,
             sources: started.sources.iter().cloned().collect(),
             unsaid: Vec::new(),
@@ -119,7 +119,7 @@ impl<L: Accounts> Governor<L> {
         &self.id
     }
 
-    pub(crate) fn started(&self) -> &Started {
+    pub(crate) fn started(&self) -> &EpisodeSpec {
         &self.started
     }
 
@@ -147,8 +147,8 @@ impl<L: Accounts> Governor<L> {
     }
 
     /// The program's view of the episode at `at`.
-    pub(crate) fn view(&self, at: Timestamp) -> View<'_> {
-        View {
+    pub(crate) fn view(&self, at: Timestamp) -> ProgramView<'_> {
+        ProgramView {
             episode: &self.id,
             next_ask: self.next_ask,
             at,
@@ -212,7 +212,7 @@ impl<L: Accounts> Governor<L> {
                 Ask::Model(ask) => self.pack(id, *ask, out),
                 Ask::Spawn(request) => {
                     self.pending
-                        .insert(id, Pending::HeldChild { request, siblings });
+                        .insert(id, PendingAsk::HeldChild { request, siblings });
                     self.queue.insert(id);
                     // Those that were admitted already have their share, so each divides what is left by those still
                     // waiting.
@@ -220,7 +220,7 @@ impl<L: Accounts> Governor<L> {
                 }
                 Ask::Effect(mut request) => {
                     self.mark(&mut request);
-                    let effect = Pending::Effect {
+                    let effect = PendingAsk::Effect {
                         request,
                         state: EffectState::Queued,
                         terms: None,
@@ -255,7 +255,8 @@ impl<L: Accounts> Governor<L> {
                 ),
                 Ask::Answer { cell, answer } => {
                     // A cell that has ended meanwhile waits for no answer.
-                    if let Some(Pending::Host(Command::RunCell { .. })) = self.pending.get(cell) {
+                    if let Some(PendingAsk::Host(Command::RunCell { .. })) = self.pending.get(cell)
+                    {
                         out.push(Command::AnswerCell { ask: cell, answer });
                     }
                 }
@@ -285,7 +286,7 @@ impl<L: Accounts> Governor<L> {
     }
 
     fn pass_on(&mut self, id: AskId, command: Command, out: &mut Vec<Command>) {
-        self.pending.insert(id, Pending::Host(command.clone()));
+        self.pending.insert(id, PendingAsk::Host(command.clone()));
         out.push(command);
     }
 
@@ -299,24 +300,25 @@ impl<L: Accounts> Governor<L> {
         // depend on what settles first, while a refold must admit in the same order.
         while let Some(&id) = self.queue.first() {
             match self.admit(id, out) {
-                Admission::Admitted => {
+                AdmitOutcome::Admitted => {
                     self.queue.remove(&id);
                 }
-                Admission::Held => break,
-                Admission::Refused(reason) => self.refuse(id, reason, out),
+                AdmitOutcome::Held => break,
+                AdmitOutcome::Refused(reason) => self.refuse(id, reason, out),
             }
         }
     }
 
     fn refuse(&mut self, id: AskId, reason: Refusal, out: &mut Vec<Command>) {
         self.queue.remove(&id);
-        self.pending.insert(id, Pending::Refusing(reason.clone()));
+        self.pending
+            .insert(id, PendingAsk::Refusing(reason.clone()));
         out.push(Command::Refuse { ask: id, reason });
     }
 
-    fn admit(&mut self, id: AskId, out: &mut Vec<Command>) -> Admission {
+    fn admit(&mut self, id: AskId, out: &mut Vec<Command>) -> AdmitOutcome {
         match self.pending.get(id) {
-            Some(Pending::HeldCall {
+            Some(PendingAsk::HeldCall {
                 ask,
                 measured,
                 attempt,
@@ -326,17 +328,17 @@ impl<L: Accounts> Governor<L> {
                     (ask.clone(), *measured, *attempt, *not_before);
                 self.admit_call(id, ask, measured, attempt, not_before, out)
             }
-            Some(Pending::HeldChild { request, siblings }) => {
+            Some(PendingAsk::HeldChild { request, siblings }) => {
                 let (request, siblings) = (request.clone(), *siblings);
                 self.admit_child(id, &request, siblings, out)
             }
-            Some(Pending::Effect { request, state, .. }) if *state == EffectState::Queued => {
+            Some(PendingAsk::Effect { request, state, .. }) if *state == EffectState::Queued => {
                 let request = request.clone();
                 self.admit_effect(id, request, out)
             }
-            Some(Pending::Packing(_)) => Admission::Held,
+            Some(PendingAsk::Packing(_)) => AdmitOutcome::Held,
             // The ask was cancelled or settled meanwhile. Admitting it only takes it off the queue.
-            _ => Admission::Admitted,
+            _ => AdmitOutcome::Admitted,
         }
     }
 
@@ -349,13 +351,13 @@ impl<L: Accounts> Governor<L> {
         &mut self,
         id: AskId,
         ask: PackedCall,
-        measured: Measured,
-        attempt: Try,
+        measured: RequestEstimate,
+        attempt: Attempt,
         not_before: Option<Timestamp>,
     ) {
         self.pending.insert(
             id,
-            Pending::HeldCall {
+            PendingAsk::HeldCall {
                 ask,
                 measured,
                 attempt,
@@ -375,13 +377,13 @@ impl<L: Accounts> Governor<L> {
     /// Gives up a call or a child: on the wire it is aborted, before that it is forgotten.
     fn cancel(&mut self, id: AskId, out: &mut Vec<Command>) {
         match self.pending.get(id) {
-            Some(Pending::Calling {
+            Some(PendingAsk::Calling {
                 measured,
                 attempt,
                 reserved,
                 ..
             }) => {
-                let given_up = Pending::GivenUp {
+                let given_up = PendingAsk::GivenUp {
                     measured: *measured,
                     attempt: *attempt,
                     reserved: *reserved,
@@ -392,7 +394,7 @@ impl<L: Accounts> Governor<L> {
                 });
                 self.pending.insert(id, given_up);
             }
-            Some(Pending::Packing(packing)) => {
+            Some(PendingAsk::Packing(packing)) => {
                 // Nobody else needs the shorter field, so the call that makes it is given up with the one it is for.
                 let errand = packing.errand();
                 self.withdraw(id);
@@ -401,11 +403,13 @@ impl<L: Accounts> Governor<L> {
                 }
             }
             Some(
-                Pending::HeldCall { .. } | Pending::Stalled { .. } | Pending::HeldChild { .. },
+                PendingAsk::HeldCall { .. }
+                | PendingAsk::Stalled { .. }
+                | PendingAsk::HeldChild { .. },
             ) => {
                 self.withdraw(id);
             }
-            Some(Pending::Child { child, .. }) => out.push(Command::SignalChild {
+            Some(PendingAsk::Child { child, .. }) => out.push(Command::SignalChild {
                 child: child.clone(),
                 signal: Signal::Cancel,
             }),
@@ -428,11 +432,11 @@ impl<L: Accounts> Governor<L> {
         let ledger = &mut self.ledger;
         self.pending.retain(|&id, pending| match pending {
             // A refusal that was spoken is still written down.
-            Pending::Calling { .. }
-            | Pending::GivenUp { .. }
-            | Pending::Child { .. }
-            | Pending::Refusing(_) => true,
-            Pending::Effect { state, .. } => {
+            PendingAsk::Calling { .. }
+            | PendingAsk::GivenUp { .. }
+            | PendingAsk::Child { .. }
+            | PendingAsk::Refusing(_) => true,
+            PendingAsk::Effect { state, .. } => {
                 // From the attempt on it may have happened, so its end is waited for. Before that it never left.
                 let out = matches!(
                     state,
@@ -443,11 +447,11 @@ impl<L: Accounts> Governor<L> {
                 }
                 out
             }
-            Pending::Packing(_)
-            | Pending::HeldCall { .. }
-            | Pending::Stalled { .. }
-            | Pending::HeldChild { .. }
-            | Pending::Host(_) => false,
+            PendingAsk::Packing(_)
+            | PendingAsk::HeldCall { .. }
+            | PendingAsk::Stalled { .. }
+            | PendingAsk::HeldChild { .. }
+            | PendingAsk::Host(_) => false,
         });
     }
 }

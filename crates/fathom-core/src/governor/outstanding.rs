@@ -2,13 +2,13 @@
 
 use super::Governor;
 use crate::amounts::Amounts;
-use crate::command::{Awaited, Command};
-use crate::effect::{EffectClass, EffectState, EffectStep};
+use crate::command::{Command, ExternalWait};
+use crate::effect::{EffectClass, EffectState, EffectTransition};
 use crate::id::AskId;
-use crate::ledger::Accounts;
-use crate::pending::Pending;
+use crate::ledger::BudgetAccounts;
+use crate::pending::PendingAsk;
 
-impl<L: Accounts> Governor<L> {
+impl<L: BudgetAccounts> Governor<L> {
     /// Takes an episode over for a new owner: what may have been spent unseen counts as spent, and what is outstanding
     /// is said again. Returns the program's calls that had been given up, for it waits for their end.
     pub(crate) fn resume(&mut self, out: &mut Vec<Command>) -> Vec<AskId> {
@@ -43,7 +43,7 @@ impl<L: Accounts> Governor<L> {
 
     fn resume_ask(&mut self, id: AskId, given_up: &mut Vec<AskId>) {
         match self.pending.get(id).cloned() {
-            Some(Pending::Calling {
+            Some(PendingAsk::Calling {
                 ask,
                 measured,
                 attempt,
@@ -57,24 +57,24 @@ impl<L: Accounts> Governor<L> {
                     self.hold_call(id, ask, measured, attempt.afresh(), None);
                 }
             }
-            Some(Pending::GivenUp { reserved, .. }) => {
+            Some(PendingAsk::GivenUp { reserved, .. }) => {
                 self.ledger.settle(id, reserved);
                 self.pending.remove(id);
                 given_up.push(id);
             }
-            Some(Pending::Stalled {
+            Some(PendingAsk::Stalled {
                 ask,
                 measured,
                 attempt,
             }) => self.hold_call(id, ask, measured, attempt.afresh(), None),
-            Some(Pending::Effect {
+            Some(PendingAsk::Effect {
                 state: EffectState::Attempted,
                 request,
                 ..
             }) if request.class == EffectClass::Effect => {
                 // It may have been sent: from here on it is outstanding as a question to the platform.
-                self.step_effect(id, EffectStep::Lose);
-                self.step_effect(id, EffectStep::Check);
+                self.step_effect(id, EffectTransition::Lose);
+                self.step_effect(id, EffectTransition::Check);
             }
             _ => {}
         }
@@ -83,18 +83,18 @@ impl<L: Accounts> Governor<L> {
     fn outstanding(&self, out: &mut Vec<Command>) {
         for (&id, pending) in self.pending.iter() {
             match pending {
-                Pending::Packing(packing) => out.extend(packing.outstanding(id)),
-                Pending::Child { child, started, .. } => out.push(Command::Spawn {
+                PendingAsk::Packing(packing) => out.extend(packing.outstanding(id)),
+                PendingAsk::Child { child, started, .. } => out.push(Command::Spawn {
                     ask: id,
                     child: child.clone(),
                     started: started.clone(),
                 }),
-                Pending::Effect { request, state, .. } => {
+                PendingAsk::Effect { request, state, .. } => {
                     let effect = request.clone();
                     match state {
                         EffectState::Preflight => out.push(Command::Propose { ask: id, effect }),
                         EffectState::AwaitingApproval => out.push(Command::Await {
-                            awaited: Awaited::Approval { ask: id },
+                            awaited: ExternalWait::Approval { ask: id },
                         }),
                         EffectState::Postcheck => out.push(Command::Reconcile { ask: id, effect }),
                         // A look may be taken again.
@@ -106,17 +106,17 @@ impl<L: Accounts> Governor<L> {
                         | EffectState::Unknown => {}
                     }
                 }
-                Pending::Host(command) => out.push(command.clone()),
-                Pending::Refusing(reason) => out.push(Command::Refuse {
+                PendingAsk::Host(command) => out.push(command.clone()),
+                PendingAsk::Refusing(reason) => out.push(Command::Refuse {
                     ask: id,
                     reason: reason.clone(),
                 }),
                 // Calls are back in the queue by now or given up for good, and the queue admits what is held.
-                Pending::HeldCall { .. }
-                | Pending::Calling { .. }
-                | Pending::GivenUp { .. }
-                | Pending::Stalled { .. }
-                | Pending::HeldChild { .. } => {}
+                PendingAsk::HeldCall { .. }
+                | PendingAsk::Calling { .. }
+                | PendingAsk::GivenUp { .. }
+                | PendingAsk::Stalled { .. }
+                | PendingAsk::HeldChild { .. } => {}
             }
         }
     }

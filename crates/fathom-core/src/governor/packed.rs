@@ -1,20 +1,20 @@
 //! The end of the packing: the request stands, and what is known of it goes into the record.
 
 use super::Governor;
-use super::parcel::Packing;
+use super::parcel::PackingCall;
 use crate::command::Command;
 use crate::id::AskId;
-use crate::ledger::Accounts;
-use crate::model::{Measured, Message};
-use crate::packet::{Field, Item, Kept, Meta, PacketId};
-use crate::pending::{PackedCall, Try};
+use crate::ledger::BudgetAccounts;
+use crate::model::{ChatMessage, RequestEstimate};
+use crate::packet::{HeaderField, KeptEntries, PacketId, PacketItem, PacketMeta};
+use crate::pending::{Attempt, PackedCall};
 
-impl<L: Accounts> Governor<L> {
+impl<L: BudgetAccounts> Governor<L> {
     pub(super) fn header_tokens<'a>(
         &'a self,
-        packing: &'a Packing,
+        packing: &'a PackingCall,
     ) -> impl Iterator<Item = u64> + 'a {
-        Field::HEADER.iter().filter_map(|field| {
+        HeaderField::HEADER.iter().filter_map(|field| {
             let shown = packing.shown(*field)?;
             Some(self.scales.sure_weight(packing.model(), &shown.text))
         })
@@ -24,10 +24,10 @@ impl<L: Accounts> Governor<L> {
     pub(super) fn packed(
         &mut self,
         id: AskId,
-        packing: &Packing,
-        kept: &[Kept],
-        bare: Measured,
-        measured: Measured,
+        packing: &PackingCall,
+        kept: &[KeptEntries],
+        bare: RequestEstimate,
+        measured: RequestEstimate,
         out: &mut Vec<Command>,
     ) {
         // An earlier answer stands for the call, so it never competes for budget.
@@ -51,22 +51,28 @@ impl<L: Accounts> Governor<L> {
             may_close: ask.may_close,
             meta,
         };
-        self.hold_call(id, call, measured, Try::FIRST, None);
+        self.hold_call(id, call, measured, Attempt::FIRST, None);
         self.pump(out);
     }
 
-    fn meta(&self, id: AskId, packing: &Packing, kept: &[Kept], bare: Measured) -> Meta {
+    fn meta(
+        &self,
+        id: AskId,
+        packing: &PackingCall,
+        kept: &[KeptEntries],
+        bare: RequestEstimate,
+    ) -> PacketMeta {
         let model = packing.model();
         let packet = &packing.ask().packet;
         let mut items = Vec::new();
         let mut header = 0;
-        for field in Field::HEADER {
+        for field in HeaderField::HEADER {
             if let Some(shown) = packing.shown(field)
                 && !shown.text.is_blank()
             {
                 let tokens = self.scales.sure_weight(model, &shown.text);
                 header += tokens;
-                items.push(Item {
+                items.push(PacketItem {
                     name: field.to_string(),
                     tokens,
                     entries: None,
@@ -77,16 +83,16 @@ impl<L: Accounts> Governor<L> {
         for (share, kept) in packet.shares.iter().zip(kept) {
             let count = |entries: usize| u32::try_from(entries).unwrap_or(u32::MAX);
             let entries = share.entries.get(kept.from..kept.to).unwrap_or_default();
-            let weight = |entry: &Message| self.scales.sure_weight(model, &entry.text);
-            items.push(Item {
+            let weight = |entry: &ChatMessage| self.scales.sure_weight(model, &entry.text);
+            items.push(PacketItem {
                 name: share.name.clone(),
                 tokens: entries.iter().map(weight).sum(),
                 entries: Some((count(entries.len()), count(share.entries.len()))),
                 shortened_from: None,
             });
         }
-        items.push(Item {
-            name: Field::Prompt.to_string(),
+        items.push(PacketItem {
+            name: HeaderField::Prompt.to_string(),
             tokens: bare.input_tokens.saturating_sub(header),
             entries: None,
             shortened_from: None,
@@ -95,7 +101,7 @@ impl<L: Accounts> Governor<L> {
             Some(outer) => Some(PacketId::of(&self.id, outer)),
             None => self.scales.last_packet(),
         };
-        Meta {
+        PacketMeta {
             id: PacketId::of(&self.id, id),
             parent,
             at: self.clock.last(),
@@ -113,7 +119,7 @@ impl<L: Accounts> Governor<L> {
     }
 
     /// Most tokens of a packet beside an output of so many.
-    pub(super) fn room_beside(&self, output_tokens: u32, measured: &Measured) -> u64 {
+    pub(super) fn room_beside(&self, output_tokens: u32, measured: &RequestEstimate) -> u64 {
         // The window holds input and output together; the MTU of the charter bounds the packet alone.
         let of_window = measured
             .window_tokens

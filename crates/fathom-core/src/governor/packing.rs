@@ -5,16 +5,18 @@
 
 use super::Governor;
 use super::errand::shortening;
-use super::parcel::{Packing, Stage};
+use super::parcel::{PackingCall, PackingStage};
 use super::scales::hash;
 use crate::command::Command;
 use crate::id::AskId;
-use crate::ledger::Accounts;
-use crate::model::{Measured, Message, ModelRole, Reply};
-use crate::packet::{Field, Fit, Header, Limits, SUMMARY_MARK, Shown, Voice, fit};
-use crate::pending::Pending;
+use crate::ledger::BudgetAccounts;
+use crate::model::{ChatMessage, ModelReply, ModelRole, RequestEstimate};
+use crate::packet::{
+    FitLimit, Framing, HeaderField, HeaderLimits, PacketHeader, RenderedField, SUMMARY_MARK, fit,
+};
+use crate::pending::PendingAsk;
 use crate::program::ModelAsk;
-use crate::stop::{Refusal, Shortener};
+use crate::stop::{Refusal, ShortenStage};
 use crate::text::Text;
 
 /// Tokens that a chat template or a line break may add to an entry.
@@ -22,11 +24,11 @@ const ENTRY_TOKENS: u64 = 8;
 /// Measurements of the packed whole after which all that may be left out is left out.
 const ROUNDS_MAX: u8 = 6;
 
-impl<L: Accounts> Governor<L> {
+impl<L: BudgetAccounts> Governor<L> {
     /// Begins to pack what a program wants to say.
     pub(super) fn pack(&mut self, id: AskId, ask: ModelAsk, out: &mut Vec<Command>) {
         let frame = &self.started.frame;
-        let shown = |text: &Text| Shown {
+        let shown = |text: &Text| RenderedField {
             text: if text.is_blank() {
                 Text::default()
             } else {
@@ -35,12 +37,12 @@ impl<L: Accounts> Governor<L> {
             shortened_from: None,
         };
         let mut given = match ask.packet.voice {
-            Voice::Framed => Header {
+            Framing::Framed => PacketHeader {
                 identity: shown(&frame.identity),
                 persona: shown(&frame.persona),
-                instruction: Shown::default(),
+                instruction: RenderedField::default(),
             },
-            Voice::Plain => Header::default(),
+            Framing::Plain => PacketHeader::default(),
         };
         if let Some(key) = &ask.packet.instruction {
             let Some(text) = frame.instructions.get(key) else {
@@ -50,14 +52,14 @@ impl<L: Accounts> Governor<L> {
             given.instruction = shown(text);
         }
         let mut header = given.clone();
-        for field in Field::HEADER {
+        for field in HeaderField::HEADER {
             if let Some(given) = given.get(field)
                 && let Some(shorter) = self.scales.shortened(ask.model, field, &given.text)
             {
                 header.set(field, shorter.clone());
             }
         }
-        let packing = Packing::new(ask, given, header);
+        let packing = PackingCall::new(ask, given, header);
         // It takes its place now, so that calls are admitted in the order of asking, however long their packing takes.
         self.queue.insert(id);
         self.weigh(id, packing, None, out);
@@ -67,12 +69,12 @@ impl<L: Accounts> Governor<L> {
     fn weigh(
         &mut self,
         id: AskId,
-        mut packing: Packing,
-        judged: Option<(Field, u64)>,
+        mut packing: PackingCall,
+        judged: Option<(HeaderField, u64)>,
         out: &mut Vec<Command>,
     ) {
         let model = packing.model();
-        let fields = Field::HEADER
+        let fields = HeaderField::HEADER
             .iter()
             .filter_map(|field| packing.shown(*field));
         let entries = packing.ask().packet.shares.iter().flat_map(|s| &s.entries);
@@ -86,20 +88,21 @@ impl<L: Accounts> Governor<L> {
                 weigh.push(text.clone());
             }
         }
-        packing.set_stage(Stage::Weighing { weigh, judged });
+        packing.set_stage(PackingStage::Weighing { weigh, judged });
         self.wait(id, packing, out);
     }
 
     /// Says what is outstanding and keeps the packing until the answer comes.
-    fn wait(&mut self, id: AskId, packing: Packing, out: &mut Vec<Command>) {
+    fn wait(&mut self, id: AskId, packing: PackingCall, out: &mut Vec<Command>) {
         out.extend(packing.outstanding(id));
-        self.pending.insert(id, Pending::Packing(Box::new(packing)));
+        self.pending
+            .insert(id, PendingAsk::Packing(Box::new(packing)));
     }
 
     /// The packing that this question was about, ready for the next one. A late answer to an earlier question finds
     /// none.
-    fn asked(&self, id: AskId, round: u16) -> Option<Packing> {
-        let Some(Pending::Packing(packing)) = self.pending.get(id) else {
+    fn asked(&self, id: AskId, round: u16) -> Option<PackingCall> {
+        let Some(PendingAsk::Packing(packing)) = self.pending.get(id) else {
             return None;
         };
         packing.answered(round)
@@ -114,9 +117,9 @@ impl<L: Accounts> Governor<L> {
     pub(crate) fn on_measured(
         &mut self,
         id: AskId,
-        measured: Measured,
+        measured: RequestEstimate,
         weights: &[u64],
-        recalled: Option<&Reply>,
+        recalled: Option<&ModelReply>,
         round: u16,
         out: &mut Vec<Command>,
     ) {
@@ -125,14 +128,14 @@ impl<L: Accounts> Governor<L> {
         };
         packing.recall(recalled);
         match packing.stage().clone() {
-            Stage::Weighing { weigh, judged } => {
+            PackingStage::Weighing { weigh, judged } => {
                 self.scales.learn(packing.model(), &weigh, weights);
                 if let Some((field, limit)) = judged {
                     self.judge(id, &mut packing, field, limit, out);
                 }
                 self.shorten_or_fit(id, packing, measured, out);
             }
-            Stage::Fitting {
+            PackingStage::Fitting {
                 bare,
                 kept,
                 squeeze,
@@ -151,22 +154,22 @@ impl<L: Accounts> Governor<L> {
             }
             // Nothing is being measured in these stages. A late answer to an earlier question is ignored; it is no
             // reason to panic.
-            Stage::Shortening { .. } | Stage::Errand { .. } => {}
+            PackingStage::Shortening { .. } | PackingStage::Errand { .. } => {}
         }
     }
 
     /// True if the host was asked to shorten a field of this call.
     pub(super) fn is_shortening(&self, id: AskId) -> bool {
-        matches!(self.pending.get(id), Some(Pending::Packing(packing))
-            if matches!(packing.stage(), Stage::Shortening { .. }))
+        matches!(self.pending.get(id), Some(PendingAsk::Packing(packing))
+            if matches!(packing.stage(), PackingStage::Shortening { .. }))
     }
 
     /// Looks at a shorter form of a field: it stays when it keeps the limit.
     fn judge(
         &mut self,
         id: AskId,
-        packing: &mut Packing,
-        field: Field,
+        packing: &mut PackingCall,
+        field: HeaderField,
         limit: u64,
         out: &mut Vec<Command>,
     ) {
@@ -189,8 +192,8 @@ impl<L: Accounts> Governor<L> {
     fn report_rung(
         &mut self,
         id: AskId,
-        packing: &Packing,
-        field: Field,
+        packing: &PackingCall,
+        field: HeaderField,
         limit: u64,
         after: Option<u64>,
         out: &mut Vec<Command>,
@@ -215,16 +218,16 @@ impl<L: Accounts> Governor<L> {
     fn shorten_or_fit(
         &mut self,
         id: AskId,
-        mut packing: Packing,
-        measured: Measured,
+        mut packing: PackingCall,
+        measured: RequestEstimate,
         out: &mut Vec<Command>,
     ) {
         let model = packing.model();
-        let limits = Limits {
+        let limits = HeaderLimits {
             mtu_tokens: self.room_beside(packing.ask().output_tokens_max, &measured),
         };
         let mut before = 0;
-        for field in Field::HEADER {
+        for field in HeaderField::HEADER {
             let Some(shown) = packing.shown(field) else {
                 continue;
             };
@@ -247,7 +250,7 @@ impl<L: Accounts> Governor<L> {
         let limit = self.room_beside(least, &measured);
         if measured.input_tokens > limit {
             let reason = Refusal::TokenBudget {
-                field: Field::Prompt,
+                field: HeaderField::Prompt,
                 tokens: measured.input_tokens,
                 limit,
             };
@@ -264,16 +267,16 @@ impl<L: Accounts> Governor<L> {
     fn next_rung(
         &mut self,
         id: AskId,
-        mut packing: Packing,
-        field: Field,
+        mut packing: PackingCall,
+        field: HeaderField,
         limit: u64,
         out: &mut Vec<Command>,
     ) {
         let rung = match packing.rung(field) {
-            None => Shortener::Local,
-            Some(Shortener::Local) => Shortener::Lite,
-            Some(Shortener::Lite) => Shortener::Prime,
-            Some(Shortener::Prime) => {
+            None => ShortenStage::Local,
+            Some(ShortenStage::Local) => ShortenStage::Lite,
+            Some(ShortenStage::Lite) => ShortenStage::Prime,
+            Some(ShortenStage::Prime) => {
                 let tokens = self
                     .scales
                     .sure_weight(packing.model(), &packing.original(field));
@@ -287,25 +290,26 @@ impl<L: Accounts> Governor<L> {
         };
         packing.try_rung(field, rung);
         let model = match rung {
-            Shortener::Local => {
-                packing.set_stage(Stage::Shortening { field, limit });
+            ShortenStage::Local => {
+                packing.set_stage(PackingStage::Shortening { field, limit });
                 return self.wait(id, packing, out);
             }
-            Shortener::Lite => ModelRole::Lite,
-            Shortener::Prime => ModelRole::Prime,
+            ShortenStage::Lite => ModelRole::Lite,
+            ShortenStage::Prime => ModelRole::Prime,
         };
         // A number of its own: it is measured, reserved and recorded like any other call.
         let errand = self.next_ask;
         self.next_ask = errand.next();
         let ask = shortening(model, &packing.original(field), limit);
-        packing.set_stage(Stage::Errand {
+        packing.set_stage(PackingStage::Errand {
             field,
             limit,
             errand,
         });
         // The errand is served first, so the one who waits for it makes room at the head of the queue.
         self.queue.remove(&id);
-        self.pending.insert(id, Pending::Packing(Box::new(packing)));
+        self.pending
+            .insert(id, PendingAsk::Packing(Box::new(packing)));
         self.scales.begin_errand(errand, id);
         self.pack(errand, ask, out);
     }
@@ -317,12 +321,12 @@ impl<L: Accounts> Governor<L> {
         shorter: Option<&Text>,
         out: &mut Vec<Command>,
     ) {
-        let Some(Pending::Packing(packing)) = self.pending.get(id) else {
+        let Some(PendingAsk::Packing(packing)) = self.pending.get(id) else {
             return;
         };
         let mut packing = packing.next_question();
-        let (&Stage::Shortening { field, limit } | &Stage::Errand { field, limit, .. }) =
-            packing.stage()
+        let (&PackingStage::Shortening { field, limit }
+        | &PackingStage::Errand { field, limit, .. }) = packing.stage()
         else {
             return;
         };
@@ -331,7 +335,7 @@ impl<L: Accounts> Governor<L> {
             let original = packing.original(field);
             let before = self.scales.sure_weight(packing.model(), &original);
             let text = Text::new(format!("{SUMMARY_MARK} {}", shorter.as_str().trim()));
-            let shown = Shown {
+            let shown = RenderedField {
                 text,
                 shortened_from: Some(before),
             };
@@ -364,7 +368,7 @@ impl<L: Accounts> Governor<L> {
     }
 
     /// Takes the earlier answer that stands for a call, with the call.
-    pub(crate) fn take_recalled(&mut self) -> Option<(AskId, Reply)> {
+    pub(crate) fn take_recalled(&mut self) -> Option<(AskId, ModelReply)> {
         self.recalled.take()
     }
 
@@ -372,8 +376,8 @@ impl<L: Accounts> Governor<L> {
     fn fit_shares(
         &mut self,
         id: AskId,
-        mut packing: Packing,
-        bare: Measured,
+        mut packing: PackingCall,
+        bare: RequestEstimate,
         squeeze: u64,
         rounds: u8,
         out: &mut Vec<Command>,
@@ -384,11 +388,12 @@ impl<L: Accounts> Governor<L> {
         let after_prompt = mtu
             .saturating_sub(bare.input_tokens)
             .saturating_sub(squeeze);
-        let room = Fit {
+        let room = FitLimit {
             after_header: mtu.saturating_sub(header),
             after_prompt: if rounds < ROUNDS_MAX { after_prompt } else { 0 },
         };
-        let weight = |entry: &Message| self.scales.sure_weight(model, &entry.text) + ENTRY_TOKENS;
+        let weight =
+            |entry: &ChatMessage| self.scales.sure_weight(model, &entry.text) + ENTRY_TOKENS;
         let shares = &packing.ask().packet.shares;
         let tokens: Vec<Vec<u64>> = shares
             .iter()
@@ -399,7 +404,7 @@ impl<L: Accounts> Governor<L> {
         if rounds == 0 && kept.iter().all(|kept| kept.from == kept.to) {
             return self.packed(id, &packing, &kept, bare, bare, out);
         }
-        packing.set_stage(Stage::Fitting {
+        packing.set_stage(PackingStage::Fitting {
             bare,
             kept,
             squeeze,

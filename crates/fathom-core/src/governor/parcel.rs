@@ -5,58 +5,58 @@ use std::collections::BTreeMap;
 use super::errand::MARK_TOKENS;
 use crate::command::Command;
 use crate::id::AskId;
-use crate::model::{Measured, ModelRole, Reply, Request};
-use crate::packet::{Field, Header, Kept, Shown, render};
+use crate::model::{ModelReply, ModelRequest, ModelRole, RequestEstimate};
+use crate::packet::{HeaderField, KeptEntries, PacketHeader, RenderedField, render};
 use crate::program::ModelAsk;
-use crate::stop::Shortener;
+use crate::stop::ShortenStage;
 use crate::text::Text;
 
 /// A call on its way to a request that fits.
 #[derive(Clone, Debug)]
-pub(crate) struct Packing {
+pub(crate) struct PackingCall {
     ask: ModelAsk,
     /// The header as the charter has it.
-    given: Header,
+    given: PacketHeader,
     /// The header as it is shown.
-    header: Header,
+    header: PacketHeader,
     /// The rung that was tried last for a field that is too long.
-    rungs: BTreeMap<Field, Shortener>,
+    rungs: BTreeMap<HeaderField, ShortenStage>,
     /// Questions to the host so far.
     round: u16,
     /// An earlier answer to the request as it was measured last.
-    recalled: Option<Box<Reply>>,
-    stage: Stage,
+    recalled: Option<Box<ModelReply>>,
+    stage: PackingStage,
 }
 
 /// Stages of packing.
 #[derive(Clone, Debug)]
-pub(super) enum Stage {
+pub(super) enum PackingStage {
     /// Header and prompt are being measured, and these texts weighed.
     Weighing {
         weigh: Vec<Text>,
         /// The field whose shorter form is among them, with its limit.
-        judged: Option<(Field, u64)>,
+        judged: Option<(HeaderField, u64)>,
     },
     /// The host is shortening a field.
-    Shortening { field: Field, limit: u64 },
+    Shortening { field: HeaderField, limit: u64 },
     /// A model is shortening a field.
     Errand {
-        field: Field,
+        field: HeaderField,
         limit: u64,
         errand: AskId,
     },
     /// Everything together is being measured.
     Fitting {
-        bare: Measured,
-        kept: Vec<Kept>,
+        bare: RequestEstimate,
+        kept: Vec<KeptEntries>,
         squeeze: u64,
         rounds: u8,
     },
 }
 
-impl Packing {
+impl PackingCall {
     /// A call with the header as the charter has it, and as it is shown.
-    pub(super) fn new(ask: ModelAsk, given: Header, header: Header) -> Self {
+    pub(super) fn new(ask: ModelAsk, given: PacketHeader, header: PacketHeader) -> Self {
         Self {
             ask,
             given,
@@ -64,7 +64,7 @@ impl Packing {
             rungs: BTreeMap::new(),
             round: 0,
             recalled: None,
-            stage: Stage::Weighing {
+            stage: PackingStage::Weighing {
                 weigh: Vec::new(),
                 judged: None,
             },
@@ -79,11 +79,11 @@ impl Packing {
         self.ask.model
     }
 
-    pub(super) const fn stage(&self) -> &Stage {
+    pub(super) const fn stage(&self) -> &PackingStage {
         &self.stage
     }
 
-    pub(super) fn set_stage(&mut self, stage: Stage) {
+    pub(super) fn set_stage(&mut self, stage: PackingStage) {
         self.stage = stage;
     }
 
@@ -102,43 +102,43 @@ impl Packing {
     }
 
     /// A header field as it is shown.
-    pub(super) fn shown(&self, field: Field) -> Option<&Shown> {
+    pub(super) fn shown(&self, field: HeaderField) -> Option<&RenderedField> {
         self.header.get(field)
     }
 
-    pub(super) fn show(&mut self, field: Field, shown: Shown) {
+    pub(super) fn show(&mut self, field: HeaderField, shown: RenderedField) {
         self.header.set(field, shown);
     }
 
     /// Shows a header field again as the charter has it.
-    pub(super) fn restore(&mut self, field: Field) {
+    pub(super) fn restore(&mut self, field: HeaderField) {
         let given = self.given.get(field).cloned().unwrap_or_default();
         self.header.set(field, given);
     }
 
     /// The rung that was tried last for a field.
-    pub(super) fn rung(&self, field: Field) -> Option<Shortener> {
+    pub(super) fn rung(&self, field: HeaderField) -> Option<ShortenStage> {
         self.rungs.get(&field).copied()
     }
 
-    pub(super) fn try_rung(&mut self, field: Field, rung: Shortener) {
+    pub(super) fn try_rung(&mut self, field: HeaderField, rung: ShortenStage) {
         self.rungs.insert(field, rung);
     }
 
     /// Notes an earlier answer, if one may stand for the request as it was measured.
-    pub(super) fn recall(&mut self, earlier: Option<&Reply>) {
+    pub(super) fn recall(&mut self, earlier: Option<&ModelReply>) {
         self.recalled = earlier
             .filter(|_| self.may_recall())
             .map(|reply| Box::new(reply.clone()));
     }
 
-    pub(super) fn recalled(&self) -> Option<&Reply> {
+    pub(super) fn recalled(&self) -> Option<&ModelReply> {
         self.recalled.as_deref()
     }
 
-    pub(super) fn request(&self, kept: &[Kept]) -> Request {
+    pub(super) fn request(&self, kept: &[KeptEntries]) -> ModelRequest {
         let ask = &self.ask;
-        Request {
+        ModelRequest {
             messages: render(&self.header, &ask.packet, kept),
             output_tokens_max: ask.output_tokens_max,
             temperature_milli: ask.temperature_milli,
@@ -153,7 +153,7 @@ impl Packing {
 
     /// The command whose answer moves it on; none while a model is at it.
     pub(super) fn outstanding(&self, id: AskId) -> Option<Command> {
-        let measure = |kept: &[Kept], weigh: &[Text]| Command::Measure {
+        let measure = |kept: &[KeptEntries], weigh: &[Text]| Command::Measure {
             ask: id,
             model: self.ask.model,
             request: self.request(kept),
@@ -168,9 +168,9 @@ impl Packing {
             round: self.round,
         };
         match &self.stage {
-            Stage::Weighing { weigh, .. } => Some(measure(&[], weigh)),
-            Stage::Fitting { kept, .. } => Some(measure(kept, &[])),
-            Stage::Shortening { field, limit } => Some(Command::Summarise {
+            PackingStage::Weighing { weigh, .. } => Some(measure(&[], weigh)),
+            PackingStage::Fitting { kept, .. } => Some(measure(kept, &[])),
+            PackingStage::Shortening { field, limit } => Some(Command::Summarise {
                 ask: id,
                 model: self.ask.model,
                 text: self.original(*field),
@@ -178,7 +178,7 @@ impl Packing {
                 round: self.round,
             }),
             // The errand is a call of its own and says itself what it waits for.
-            Stage::Errand { .. } => None,
+            PackingStage::Errand { .. } => None,
         }
     }
 
@@ -189,10 +189,10 @@ impl Packing {
 
     fn is_whole(&self) -> bool {
         match self.stage {
-            Stage::Fitting { .. } => true,
+            PackingStage::Fitting { .. } => true,
             // Without entries what is measured first is all there is.
-            Stage::Weighing { .. } => !self.has_entries(),
-            Stage::Shortening { .. } | Stage::Errand { .. } => false,
+            PackingStage::Weighing { .. } => !self.has_entries(),
+            PackingStage::Shortening { .. } | PackingStage::Errand { .. } => false,
         }
     }
 
@@ -202,7 +202,7 @@ impl Packing {
         shares.iter().any(|share| !share.entries.is_empty())
     }
 
-    pub(super) fn original(&self, field: Field) -> Text {
+    pub(super) fn original(&self, field: HeaderField) -> Text {
         self.given
             .get(field)
             .map(|shown| shown.text.clone())
@@ -212,8 +212,10 @@ impl Packing {
     /// The call of a model that shortens a field for this one, if there is one.
     pub(crate) fn errand(&self) -> Option<AskId> {
         match self.stage {
-            Stage::Errand { errand, .. } => Some(errand),
-            Stage::Weighing { .. } | Stage::Shortening { .. } | Stage::Fitting { .. } => None,
+            PackingStage::Errand { errand, .. } => Some(errand),
+            PackingStage::Weighing { .. }
+            | PackingStage::Shortening { .. }
+            | PackingStage::Fitting { .. } => None,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::hash::fnv1a;
 use crate::id::AskId;
 use crate::model::ModelRole;
-use crate::packet::{Field, PacketId, Shown};
+use crate::packet::{HeaderField, PacketId, RenderedField};
 use crate::text::Text;
 
 /// Texts whose weight an episode remembers.
@@ -13,16 +13,16 @@ const WEIGHTS_MAX: usize = 16_384;
 
 /// Token counts and shortened header fields that an episode has seen so far.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Scales {
+pub(super) struct TokenWeights {
     weights: BTreeMap<(ModelRole, u64), u64>,
     /// Fields that were shortened, by the model that counts, the field and the original.
-    shortened: BTreeMap<(ModelRole, Field, u64), Shown>,
+    shortened: BTreeMap<(ModelRole, HeaderField, u64), RenderedField>,
     /// Calls that shorten a field, and the calls they do it for.
     errands: BTreeMap<AskId, AskId>,
     last_packet: Option<PacketId>,
 }
 
-impl Scales {
+impl TokenWeights {
     pub(super) fn weight(&self, model: ModelRole, text: &Text) -> Option<u64> {
         if text.as_str().is_empty() {
             return Some(0);
@@ -50,23 +50,28 @@ impl Scales {
     pub(super) fn shortened(
         &self,
         model: ModelRole,
-        field: Field,
+        field: HeaderField,
         original: &Text,
-    ) -> Option<&Shown> {
+    ) -> Option<&RenderedField> {
         self.shortened.get(&(model, field, hash(original)))
     }
 
     pub(super) fn remember_shortened(
         &mut self,
         model: ModelRole,
-        field: Field,
+        field: HeaderField,
         original: &Text,
-        shown: Shown,
+        shown: RenderedField,
     ) {
         self.shortened.insert((model, field, hash(original)), shown);
     }
 
-    pub(super) fn forget_shortened(&mut self, model: ModelRole, field: Field, original: &Text) {
+    pub(super) fn forget_shortened(
+        &mut self,
+        model: ModelRole,
+        field: HeaderField,
+        original: &Text,
+    ) {
         self.shortened.remove(&(model, field, hash(original)));
     }
 

@@ -6,12 +6,12 @@
 use serde_json::Value;
 
 use super::Governor;
-use crate::domain::{Access, DomainRequest, owners};
-use crate::effect::{EffectRequest, Taint};
-use crate::ledger::Accounts;
+use crate::domain::{DomainAccess, DomainRequest, owners};
+use crate::effect::{EffectRequest, TaintedArgument};
+use crate::ledger::BudgetAccounts;
 use crate::text::Text;
 
-impl<L: Accounts> Governor<L> {
+impl<L: BudgetAccounts> Governor<L> {
     /// Marks what may come from outside.
     pub(super) fn mark(&self, request: &mut EffectRequest) {
         request.taint.clear();
@@ -33,7 +33,7 @@ impl<L: Accounts> Governor<L> {
         request.taint = leaves
             .into_iter()
             .filter(|(_, said)| !stands_in(trusted, said))
-            .map(|(argument, _)| Taint {
+            .map(|(argument, _)| TaintedArgument {
                 argument,
                 sources: sources.clone(),
             })
@@ -48,17 +48,17 @@ impl<L: Accounts> Governor<L> {
     /// Notes the untrusted sources of a domain's answer: the domain itself, or those that the answer names.
     pub(super) fn saw_domain(&mut self, request: &DomainRequest, answer: &Text) {
         let is_untrusted = owners(&request.domain).is_some_and(|owners| owners.untrusted);
-        if is_untrusted && request.access == Access::Read {
+        if is_untrusted && request.access == DomainAccess::Read {
             self.sources.insert(format!("domain:{}", request.domain));
         }
-        if let Ok(answer) = serde_json::from_str::<Sourced>(answer.as_str()) {
+        if let Ok(answer) = serde_json::from_str::<TaintMatch>(answer.as_str()) {
             self.sources.extend(answer.sources);
         }
     }
 }
 
 #[derive(serde::Deserialize)]
-struct Sourced {
+struct TaintMatch {
     #[serde(default)]
     sources: Vec<String>,
 }

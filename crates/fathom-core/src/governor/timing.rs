@@ -1,12 +1,12 @@
 //! The clock of an episode and its one timer.
 
 use super::Governor;
-use crate::command::{Awaited, Command};
+use crate::command::{Command, ExternalWait};
 use crate::contract::cap;
-use crate::ledger::Accounts;
+use crate::ledger::BudgetAccounts;
 use crate::unit::Timestamp;
 
-impl<L: Accounts> Governor<L> {
+impl<L: BudgetAccounts> Governor<L> {
     /// Counts the time up to an event.
     pub(crate) fn see(&mut self, at: Timestamp) {
         self.clock.see(at);
@@ -46,7 +46,7 @@ impl<L: Accounts> Governor<L> {
         let deadline = self.clock.deadline();
         let at = self.wake.map_or(deadline, |wake| wake.min(deadline));
         Command::Await {
-            awaited: Awaited::Until { at },
+            awaited: ExternalWait::Until { at },
         }
     }
 

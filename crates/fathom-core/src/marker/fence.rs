@@ -8,12 +8,12 @@ const INDENT_SPACES_MAX: u8 = 3;
 
 /// A fence that is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fence {
+pub struct OpenFence {
     mark: u8,
     length: usize,
 }
 
-impl Fence {
+impl OpenFence {
     /// The character it is made of: a backtick or a tilde.
     pub fn mark(self) -> char {
         char::from(self.mark)
@@ -27,11 +27,11 @@ impl Fence {
 
 /// The forms that the current line can still take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Line {
+enum FenceLineState {
     Indent(u8),
-    Run(Fence),
+    Run(OpenFence),
     /// An opening fence, with what is written after it.
-    Info(Fence),
+    Info(OpenFence),
     /// A closing fence, with blanks after it.
     Closing,
     Plain,
@@ -40,23 +40,23 @@ enum Line {
 /// Follows code fences through a text: opened and closed at the start of a line after up to three spaces, closed by as many
 /// of the same mark or more, with nothing after them.
 #[derive(Clone, Debug)]
-pub struct Fences {
-    open: Option<Fence>,
-    line: Line,
+pub struct FenceTracker {
+    open: Option<OpenFence>,
+    line: FenceLineState,
 }
 
-impl Default for Fences {
+impl Default for FenceTracker {
     fn default() -> Self {
         Self {
             open: None,
-            line: Line::Indent(0),
+            line: FenceLineState::Indent(0),
         }
     }
 }
 
-impl Fences {
+impl FenceTracker {
     /// The fence that is open after the lines so far.
-    pub const fn open(&self) -> Option<Fence> {
+    pub const fn open(&self) -> Option<OpenFence> {
         self.open
     }
 
@@ -69,7 +69,7 @@ impl Fences {
 
     /// True if nothing before the next line end can matter.
     pub(super) fn is_settled(&self) -> bool {
-        self.line == Line::Plain
+        self.line == FenceLineState::Plain
     }
 
     pub(super) fn feed(&mut self, byte: u8) {
@@ -78,50 +78,54 @@ impl Fences {
             return;
         }
         self.line = match self.line {
-            Line::Indent(spaces) if byte == b' ' && spaces < INDENT_SPACES_MAX => {
-                Line::Indent(spaces + 1)
+            FenceLineState::Indent(spaces) if byte == b' ' && spaces < INDENT_SPACES_MAX => {
+                FenceLineState::Indent(spaces + 1)
             }
-            Line::Indent(_) => self.first(byte),
-            Line::Run(fence) if byte == fence.mark => Line::Run(Fence {
+            FenceLineState::Indent(_) => self.first(byte),
+            FenceLineState::Run(fence) if byte == fence.mark => FenceLineState::Run(OpenFence {
                 length: fence.length + 1,
                 ..fence
             }),
-            Line::Run(fence) => match self.open {
-                Some(open) if fence.length >= open.length && is_blank(byte) => Line::Closing,
-                None if fence.length >= FENCE_MARKS_MIN => Line::Info(fence),
-                Some(_) | None => Line::Plain,
+            FenceLineState::Run(fence) => match self.open {
+                Some(open) if fence.length >= open.length && is_blank(byte) => {
+                    FenceLineState::Closing
+                }
+                None if fence.length >= FENCE_MARKS_MIN => FenceLineState::Info(fence),
+                Some(_) | None => FenceLineState::Plain,
             },
             // Backticks after backticks are code within a line.
-            Line::Info(fence) if fence.mark == b'`' && byte == b'`' => Line::Plain,
-            Line::Closing if !is_blank(byte) => Line::Plain,
-            Line::Info(_) | Line::Closing | Line::Plain => self.line,
+            FenceLineState::Info(fence) if fence.mark == b'`' && byte == b'`' => {
+                FenceLineState::Plain
+            }
+            FenceLineState::Closing if !is_blank(byte) => FenceLineState::Plain,
+            FenceLineState::Info(_) | FenceLineState::Closing | FenceLineState::Plain => self.line,
         };
     }
 
-    fn first(&self, byte: u8) -> Line {
+    fn first(&self, byte: u8) -> FenceLineState {
         let may_close = self.open.is_none_or(|open| open.mark == byte);
         if matches!(byte, b'`' | b'~') && may_close {
-            Line::Run(Fence {
+            FenceLineState::Run(OpenFence {
                 mark: byte,
                 length: 1,
             })
         } else {
-            Line::Plain
+            FenceLineState::Plain
         }
     }
 
     fn end_line(&mut self) {
         match self.line {
-            Line::Run(fence) => match self.open {
+            FenceLineState::Run(fence) => match self.open {
                 Some(open) if fence.length >= open.length => self.open = None,
                 None if fence.length >= FENCE_MARKS_MIN => self.open = Some(fence),
                 Some(_) | None => {}
             },
-            Line::Info(fence) => self.open = Some(fence),
-            Line::Closing => self.open = None,
-            Line::Indent(_) | Line::Plain => {}
+            FenceLineState::Info(fence) => self.open = Some(fence),
+            FenceLineState::Closing => self.open = None,
+            FenceLineState::Indent(_) | FenceLineState::Plain => {}
         }
-        self.line = Line::Indent(0);
+        self.line = FenceLineState::Indent(0);
     }
 }
 

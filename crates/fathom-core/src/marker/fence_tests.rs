@@ -2,7 +2,7 @@ use super::*;
 
 /// Whether a fence is open after each line.
 fn open_after(text: &str) -> String {
-    let mut fences = Fences::default();
+    let mut fences = FenceTracker::default();
     text.split_inclusive('\n')
         .map(|line| {
             fences.push(line);
@@ -48,7 +48,7 @@ fn fences_open_and_close_at_the_start_of_lines() {
 
 #[test]
 fn a_fence_knows_its_length() {
-    let mut fences = Fences::default();
+    let mut fences = FenceTracker::default();
     fences.push(&"~".repeat(1000));
     assert_eq!(fences.open(), None, "its line is not over");
     fences.push("\n");

@@ -20,8 +20,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use fence::{Fence, Fences};
-pub use parser::{Parser, Piece, blocks};
+pub use fence::{FenceTracker, OpenFence};
+pub use parser::{MarkerEvent, MarkerParser, blocks};
 
 /// The purpose of a block in a model's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

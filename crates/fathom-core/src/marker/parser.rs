@@ -1,13 +1,13 @@
 //! Reads blocks from a stream that arrives in any pieces.
 
-use super::fence::{Fences, is_blank};
+use super::fence::{FenceTracker, is_blank};
 use super::{BlockKind, Marker};
-use crate::command::Block;
+use crate::command::OutputBlock;
 use crate::text::Text;
 
 /// A part of what was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum MarkerEvent {
     /// A block begins. Inside another one only a thought seed does.
     Start(BlockKind),
     /// More text of the block that began last and has not ended.
@@ -18,7 +18,7 @@ pub enum Piece {
 
 /// The parser's position in a line.
 #[derive(Clone, Copy, Debug)]
-enum At {
+enum LineState {
     Start,
     /// So many bytes of a marker were seen. No two markers begin alike, so this says which bytes they were.
     Marker(Marker, usize),
@@ -29,41 +29,41 @@ enum At {
 
 /// A thought seed that is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Seed {
+enum OpenSeed {
     Silent,
     Said,
 }
 
 /// Reads blocks from a stream. Text is passed on as it comes: only the beginning of what may be a marker is held back.
 #[derive(Clone, Debug)]
-pub struct Parser {
+pub struct MarkerParser {
     outer: Option<BlockKind>,
-    seed: Option<Seed>,
-    fences: Fences,
-    at: At,
+    seed: Option<OpenSeed>,
+    fences: FenceTracker,
+    at: LineState,
     line_is_blank: bool,
 }
 
-impl Default for Parser {
+impl Default for MarkerParser {
     fn default() -> Self {
         Self {
             outer: None,
             seed: None,
-            fences: Fences::default(),
-            at: At::Start,
+            fences: FenceTracker::default(),
+            at: LineState::Start,
             line_is_blank: true,
         }
     }
 }
 
-impl Parser {
+impl MarkerParser {
     /// A parser at the beginning of a text.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Takes more text.
-    pub fn push(&mut self, chunk: &str) -> Vec<Piece> {
+    pub fn push(&mut self, chunk: &str) -> Vec<MarkerEvent> {
         let mut out = Vec::new();
         // Text of the current block from here on has not been passed on.
         let mut from = 0;
@@ -71,16 +71,18 @@ impl Parser {
         while let Some(&byte) = chunk.as_bytes().get(index) {
             match self.at {
                 // Within a fence a marker is quoted, not meant.
-                At::Start => match marker_with(byte).filter(|_| self.fences.open().is_none()) {
-                    Some(marker) => {
-                        self.say(part(chunk, from, index), &mut out);
-                        self.at = At::Marker(marker, 1);
-                        index += 1;
-                        from = index;
+                LineState::Start => {
+                    match marker_with(byte).filter(|_| self.fences.open().is_none()) {
+                        Some(marker) => {
+                            self.say(part(chunk, from, index), &mut out);
+                            self.at = LineState::Marker(marker, 1);
+                            index += 1;
+                            from = index;
+                        }
+                        None => self.at = LineState::Text,
                     }
-                    None => self.at = At::Text,
-                },
-                At::Marker(marker, seen) => {
+                }
+                LineState::Marker(marker, seen) => {
                     if marker.prefix().as_bytes().get(seen) != Some(&byte) {
                         // Not consumed: this byte may itself begin a marker or end the line.
                         self.release(&mut out);
@@ -90,24 +92,24 @@ impl Parser {
                     from = index;
                     self.at = if seen + 1 == marker.prefix().len() {
                         self.begin(marker, &mut out);
-                        At::Gap
+                        LineState::Gap
                     } else {
-                        At::Marker(marker, seen + 1)
+                        LineState::Marker(marker, seen + 1)
                     };
                 }
-                At::Gap => match byte {
+                LineState::Gap => match byte {
                     b'\n' => {
                         index += 1;
                         from = index;
-                        self.at = At::Start;
+                        self.at = LineState::Start;
                     }
                     blank if is_blank(blank) => {
                         index += 1;
                         from = index;
                     }
-                    _ => self.at = At::Text,
+                    _ => self.at = LineState::Text,
                 },
-                At::Text => {
+                LineState::Text => {
                     index = self.skip_to_what_matters(chunk, index);
                     let Some(&byte) = chunk.as_bytes().get(index) else {
                         break;
@@ -127,7 +129,7 @@ impl Parser {
     }
 
     /// The text ends here: what was held back is text, and what is open ends.
-    pub fn finish(mut self) -> Vec<Piece> {
+    pub fn finish(mut self) -> Vec<MarkerEvent> {
         let mut out = Vec::new();
         self.release(&mut out);
         self.end_all(&mut out);
@@ -153,7 +155,7 @@ impl Parser {
         if byte != b'\n' && !is_blank(byte) {
             self.line_is_blank = false;
             if let Some(seed) = &mut self.seed {
-                *seed = Seed::Said;
+                *seed = OpenSeed::Said;
             }
         }
     }
@@ -161,93 +163,93 @@ impl Parser {
     /// A line of text is over; says whether an open seed is too.
     fn ends_line(&mut self) -> bool {
         let was_blank = std::mem::replace(&mut self.line_is_blank, true);
-        self.at = At::Start;
+        self.at = LineState::Start;
         // A blank line before its first word does not end a seed, and one inside a fence is code.
-        was_blank && self.seed == Some(Seed::Said) && self.fences.open().is_none()
+        was_blank && self.seed == Some(OpenSeed::Said) && self.fences.open().is_none()
     }
 
     /// Gives out as text what looked like a marker.
-    fn release(&mut self, out: &mut Vec<Piece>) {
-        if let At::Marker(marker, seen) = self.at {
+    fn release(&mut self, out: &mut Vec<MarkerEvent>) {
+        if let LineState::Marker(marker, seen) = self.at {
             let held = part(marker.prefix(), 0, seen);
             held.bytes().for_each(|byte| self.read(byte));
             self.say(held, out);
-            self.at = At::Text;
+            self.at = LineState::Text;
         }
     }
 
-    fn begin(&mut self, marker: Marker, out: &mut Vec<Piece>) {
+    fn begin(&mut self, marker: Marker, out: &mut Vec<MarkerEvent>) {
         if marker == Marker::ThoughtSeed {
             self.end_seed(out);
-            self.seed = Some(Seed::Silent);
+            self.seed = Some(OpenSeed::Silent);
         } else {
             self.end_all(out);
             self.outer = Some(BlockKind::Marked(marker));
         }
-        out.push(Piece::Start(BlockKind::Marked(marker)));
+        out.push(MarkerEvent::Start(BlockKind::Marked(marker)));
     }
 
-    fn end_seed(&mut self, out: &mut Vec<Piece>) {
+    fn end_seed(&mut self, out: &mut Vec<MarkerEvent>) {
         if self.seed.take().is_some() {
-            out.push(Piece::End(BlockKind::Marked(Marker::ThoughtSeed)));
+            out.push(MarkerEvent::End(BlockKind::Marked(Marker::ThoughtSeed)));
         }
     }
 
-    fn end_all(&mut self, out: &mut Vec<Piece>) {
+    fn end_all(&mut self, out: &mut Vec<MarkerEvent>) {
         self.end_seed(out);
-        out.extend(self.outer.take().map(Piece::End));
+        out.extend(self.outer.take().map(MarkerEvent::End));
     }
 
     /// Passes text on to the block that is open.
-    fn say(&mut self, text: &str, out: &mut Vec<Piece>) {
+    fn say(&mut self, text: &str, out: &mut Vec<MarkerEvent>) {
         let mut text = text;
         if self.outer.is_none() && self.seed.is_none() {
             // Blank text before the first marker is no block of its own.
             text = text.trim_ascii_start();
             if !text.is_empty() {
                 self.outer = Some(BlockKind::Unmarked);
-                out.push(Piece::Start(BlockKind::Unmarked));
+                out.push(MarkerEvent::Start(BlockKind::Unmarked));
             }
         }
         if text.is_empty() {
             return;
         }
-        if let Some(Piece::Text(said)) = out.last_mut() {
+        if let Some(MarkerEvent::Text(said)) = out.last_mut() {
             said.push_str(text);
         } else {
-            out.push(Piece::Text(text.to_owned()));
+            out.push(MarkerEvent::Text(text.to_owned()));
         }
     }
 }
 
 /// The blocks of a whole text, in the order in which they begin. Line ends before and white space after their text are left
 /// out; a block may be empty.
-pub fn blocks(text: &str) -> Vec<Block> {
-    let mut parser = Parser::new();
+pub fn blocks(text: &str) -> Vec<OutputBlock> {
+    let mut parser = MarkerParser::new();
     let mut pieces = parser.push(text);
     pieces.extend(parser.finish());
     let mut read: Vec<(BlockKind, String)> = Vec::new();
     let mut open = Vec::new();
     for piece in pieces {
         match piece {
-            Piece::Start(kind) => {
+            MarkerEvent::Start(kind) => {
                 open.push(read.len());
                 read.push((kind, String::new()));
             }
-            Piece::Text(text) => {
+            MarkerEvent::Text(text) => {
                 let block = open.last().and_then(|index| read.get_mut(*index));
                 if let Some((_, said)) = block {
                     said.push_str(&text);
                 }
             }
-            Piece::End(_) => {
+            MarkerEvent::End(_) => {
                 open.pop();
             }
         }
     }
     let block = |(kind, said): (BlockKind, String)| {
         let said = said.trim_end().trim_start_matches(['\r', '\n']);
-        Block::marked(kind, Text::from(said))
+        OutputBlock::marked(kind, Text::from(said))
     };
     read.into_iter().map(block).collect()
 }

@@ -2,8 +2,8 @@ use super::super::generated::{self, Draw};
 use super::*;
 
 /// What is read of a text that comes in these chunks, with neighbouring text put together.
-fn read<'a>(chunks: impl IntoIterator<Item = &'a str>) -> Vec<Piece> {
-    let mut parser = Parser::new();
+fn read<'a>(chunks: impl IntoIterator<Item = &'a str>) -> Vec<MarkerEvent> {
+    let mut parser = MarkerParser::new();
     let mut pieces = Vec::new();
     for chunk in chunks {
         join(&mut pieces, parser.push(chunk));
@@ -12,10 +12,10 @@ fn read<'a>(chunks: impl IntoIterator<Item = &'a str>) -> Vec<Piece> {
     pieces
 }
 
-fn join(pieces: &mut Vec<Piece>, more: Vec<Piece>) {
+fn join(pieces: &mut Vec<MarkerEvent>, more: Vec<MarkerEvent>) {
     for piece in more {
         match (pieces.last_mut(), piece) {
-            (Some(Piece::Text(said)), Piece::Text(text)) => said.push_str(&text),
+            (Some(MarkerEvent::Text(said)), MarkerEvent::Text(text)) => said.push_str(&text),
             (_, piece) => pieces.push(piece),
         }
     }
@@ -23,10 +23,10 @@ fn join(pieces: &mut Vec<Piece>, more: Vec<Piece>) {
 
 /// One line for people: `plan{…}`, with seeds inside.
 fn shown(text: &str) -> String {
-    let show = |piece: &Piece| match piece {
-        Piece::Start(kind) => format!("{kind}{{"),
-        Piece::Text(text) => text.escape_debug().to_string(),
-        Piece::End(_) => "}".to_owned(),
+    let show = |piece: &MarkerEvent| match piece {
+        MarkerEvent::Start(kind) => format!("{kind}{{"),
+        MarkerEvent::Text(text) => text.escape_debug().to_string(),
+        MarkerEvent::End(_) => "}".to_owned(),
     };
     read([text]).iter().map(show).collect()
 }
@@ -210,7 +210,7 @@ fn g08_any_chunking_reads_the_same() {
         let text = generated::text(&mut draw);
         let whole = read([text.as_str()]);
         for piece in &whole {
-            if let Piece::Start(kind) = piece {
+            if let MarkerEvent::Start(kind) = piece {
                 seen[BlockKind::ALL
                     .iter()
                     .position(|known| known == kind)
@@ -251,8 +251,8 @@ fn g08_all_text_but_markers_is_in_some_block() {
         let said: String = read([text.as_str()])
             .iter()
             .map(|piece| match piece {
-                Piece::Text(text) => text.as_str(),
-                Piece::Start(_) | Piece::End(_) => "",
+                MarkerEvent::Text(text) => text.as_str(),
+                MarkerEvent::Start(_) | MarkerEvent::End(_) => "",
             })
             .collect();
         assert_eq!(no_markers(&said), no_markers(&text), "{text:?}");
@@ -262,7 +262,7 @@ fn g08_all_text_but_markers_is_in_some_block() {
 #[test]
 fn g08_hostile_texts_are_read_within_bounds() {
     // A long line is passed on at once: nothing is kept but the state.
-    let mut parser = Parser::new();
+    let mut parser = MarkerParser::new();
     parser.push("RESPONSE: ");
     let chunk = "x".repeat(64 * 1024);
     for _ in 0..160 {
@@ -270,16 +270,19 @@ fn g08_hostile_texts_are_read_within_bounds() {
             .push(&chunk)
             .iter()
             .map(|piece| match piece {
-                Piece::Text(text) => text.len(),
-                Piece::Start(_) | Piece::End(_) => 0,
+                MarkerEvent::Text(text) => text.len(),
+                MarkerEvent::Start(_) | MarkerEvent::End(_) => 0,
             })
             .sum();
         assert_eq!(said, chunk.len());
     }
     // A marker that never ends holds back less than itself.
-    let mut parser = Parser::new();
+    let mut parser = MarkerParser::new();
     assert_eq!(parser.push("THOUGHT_SEED"), []);
-    assert_eq!(parser.push("S")[1..], [Piece::Text("THOUGHT_SEEDS".into())]);
+    assert_eq!(
+        parser.push("S")[1..],
+        [MarkerEvent::Text("THOUGHT_SEEDS".into())]
+    );
 
     let million = 1_000_000;
     assert_eq!(

@@ -5,7 +5,9 @@ mod request;
 mod spec;
 mod usage;
 
-pub use reply::{Ending, Recalled, Reply};
-pub use request::{Delivery, Message, Recall, Request, Speaker};
-pub use spec::{ModelRole, ModelSpec, Models};
-pub use usage::{Exactness, Measured, Price, Timing, Usage, UsageSource};
+pub use reply::{FinishReason, ModelReply, ReuseSource};
+pub use request::{ChatMessage, ModelRequest, ReplyMode, ReuseGrant, Speaker};
+pub use spec::{ModelRole, ModelSet, ModelSpec};
+pub use usage::{
+    CountPrecision, LocalTiming, ModelPrice, RequestEstimate, TokenUsage, UsageSource,
+};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::text::{Text, Texts};
+use crate::text::{Text, VisitTexts};
 use crate::tool::ToolSpec;
 use crate::unit::Millis;
 
@@ -31,12 +31,12 @@ impl fmt::Display for Speaker {
 
 /// One message of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Message {
+pub struct ChatMessage {
     pub speaker: Speaker,
     pub text: Text,
 }
 
-impl Message {
+impl ChatMessage {
     /// A message of `speaker`.
     pub fn new(speaker: Speaker, text: impl Into<Text>) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl Message {
     }
 }
 
-impl Texts for Message {
+impl VisitTexts for ChatMessage {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.text);
     }
@@ -55,7 +55,7 @@ impl Texts for Message {
 /// The form in which the reply comes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Delivery {
+pub enum ReplyMode {
     /// In one piece.
     Whole,
     /// As coalesced segments while the model speaks, then in one piece.
@@ -64,8 +64,8 @@ pub enum Delivery {
 
 /// One model call's content and settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Request {
-    pub messages: Vec<Message>,
+pub struct ModelRequest {
+    pub messages: Vec<ChatMessage>,
     /// Most tokens the model may write. The budget reserves all of them.
     pub output_tokens_max: u32,
     /// Sampling temperature in thousandths; `None` leaves it to the provider.
@@ -85,12 +85,12 @@ pub struct Request {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolSpec>,
     /// Whole or streamed.
-    pub delivery: Delivery,
+    pub delivery: ReplyMode,
     /// Longest time one attempt may take.
     pub timeout: Millis,
 }
 
-impl Request {
+impl ModelRequest {
     /// Everything that the model sees or is held to, piece by piece.
     pub fn each_part(&self, part: &mut dyn FnMut(&[u8])) {
         for message in &self.messages {
@@ -111,7 +111,7 @@ impl Request {
     }
 }
 
-impl Texts for Request {
+impl VisitTexts for ModelRequest {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         self.messages.each_text(f);
         self.schema.each_text(f);
@@ -122,7 +122,7 @@ impl Texts for Request {
 
 /// Leave to answer a call with what was said before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Recall {
+pub struct ReuseGrant {
     /// Conditions that must be the same, beside the model, for an answer to a similar question to be of use.
     pub scope: String,
     /// The question, by which similar ones are found.
@@ -132,7 +132,7 @@ pub struct Recall {
     pub similarity_min_milli: Option<u16>,
 }
 
-impl Texts for Recall {
+impl VisitTexts for ReuseGrant {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.question);
     }

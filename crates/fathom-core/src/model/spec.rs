@@ -42,7 +42,7 @@ impl ModelSpec {
 
 /// The models of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Models {
+pub struct ModelSet {
     /// Model of the root episode.
     pub main: ModelSpec,
     /// Model of children and leaf calls.
@@ -58,7 +58,7 @@ pub struct Models {
     pub code_mind: Option<ModelSpec>,
 }
 
-impl Models {
+impl ModelSet {
     /// These two for every role.
     pub const fn new(main: ModelSpec, sub: ModelSpec) -> Self {
         Self {

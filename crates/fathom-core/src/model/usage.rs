@@ -8,7 +8,7 @@ use crate::unit::{Millis, Nanodollars};
 /// The precision of a token count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Exactness {
+pub enum CountPrecision {
     /// With the model's own tokenizer.
     Exact,
     /// An upper bound (bytes and template), because the tokenizer is unknown.
@@ -17,14 +17,14 @@ pub enum Exactness {
 
 /// Price of a model per million tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Price {
+pub struct ModelPrice {
     /// Per million input tokens.
     pub input_per_million: Nanodollars,
     /// Per million output tokens.
     pub output_per_million: Nanodollars,
 }
 
-impl Price {
+impl ModelPrice {
     /// Cost of `input` and `output` tokens, rounded up.
     pub fn of(&self, input: u64, output: u64) -> Nanodollars {
         const MILLION: u128 = 1_000_000;
@@ -37,17 +37,17 @@ impl Price {
 
 /// Size and price of a request before it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct RequestEstimate {
     /// Tokens the request will take, chat template included.
     pub input_tokens: u64,
-    pub exactness: Exactness,
+    pub exactness: CountPrecision,
     /// The model's window in tokens, where known: input and output together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_tokens: Option<u64>,
-    pub price: Price,
+    pub price: ModelPrice,
 }
 
-impl Measured {
+impl RequestEstimate {
     /// Reservation for this request with an output cap of `output_tokens`.
     pub fn worst_case(&self, output_tokens: u32) -> Amounts {
         let output = u64::from(output_tokens);
@@ -72,7 +72,7 @@ pub enum UsageSource {
 
 /// Tokens a call took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
+pub struct TokenUsage {
     /// Tokens of the request.
     pub input_tokens: u64,
     /// Tokens of the reply.
@@ -82,7 +82,7 @@ pub struct Usage {
 
 /// Time of a call to the embedded model, by stage. Time spent waiting for a turn is in neither part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Timing {
+pub struct LocalTiming {
     /// Reading what had to be read of the request.
     pub reading: Millis,
     /// Tokens of the request that another call had already read.

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::text::{Text, Texts};
+use crate::text::{Text, VisitTexts};
 
 /// The provenance of a run's identity, as it was verified when the run began.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Provenance {
+pub struct IdentityProvenance {
     /// Version of the protocol that the charter is written for.
     pub protocol: String,
     /// SHA-256 of the identity, in hexadecimal.
@@ -28,7 +28,7 @@ pub struct IdentitySignature {
 
 /// A run's identity, persona, task instructions and MTU.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Frame {
+pub struct PacketFrame {
     /// The charter's name and version, as `default 1.0.0`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub charter: String,
@@ -40,7 +40,7 @@ pub struct Frame {
     pub charter_folder: Option<String>,
     /// The provenance of the identity; a run without a charter has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub provenance: Option<Provenance>,
+    pub provenance: Option<IdentityProvenance>,
     /// Values for the places in the charter's tools, as the address of a platform.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, String>,
@@ -58,7 +58,7 @@ pub struct Frame {
     pub instructions: BTreeMap<String, Text>,
 }
 
-impl Texts for Frame {
+impl VisitTexts for PacketFrame {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.identity);
         f(&mut self.persona);

@@ -17,7 +17,7 @@ const PERSONA_PERCENT_MAX: u64 = 3;
 /// A part of a packet that has a limit of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Field {
+pub enum HeaderField {
     /// The identity that speaks.
     Identity,
     /// The manner in which it speaks.
@@ -28,12 +28,12 @@ pub enum Field {
     Prompt,
 }
 
-impl Field {
+impl HeaderField {
     /// The fields that are shortened when they are too long, in the order in which room is given to them.
     pub const HEADER: [Self; 3] = [Self::Identity, Self::Persona, Self::Instruction];
 }
 
-impl fmt::Display for Field {
+impl fmt::Display for HeaderField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Identity => "identity",
@@ -46,23 +46,23 @@ impl fmt::Display for Field {
 
 /// The limits of a packet's header under one MTU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct HeaderLimits {
     /// Most tokens of the whole packet.
     pub mtu_tokens: u64,
 }
 
-impl Limits {
+impl HeaderLimits {
     /// Most tokens of a header field, when the fields before it take `before` tokens. The prompt takes what is left.
-    pub const fn of(self, field: Field, before: u64) -> u64 {
+    pub const fn of(self, field: HeaderField, before: u64) -> u64 {
         let left = self.mtu_tokens.saturating_sub(before);
         match field {
-            Field::Identity => least(
+            HeaderField::Identity => least(
                 IDENTITY_TOKENS_MAX,
                 percent(self.mtu_tokens, IDENTITY_PERCENT_MAX),
             ),
-            Field::Persona => least(PERSONA_TOKENS_MAX, percent(left, PERSONA_PERCENT_MAX)),
-            Field::Instruction => least(INSTRUCTION_TOKENS_MAX, left),
-            Field::Prompt => left,
+            HeaderField::Persona => least(PERSONA_TOKENS_MAX, percent(left, PERSONA_PERCENT_MAX)),
+            HeaderField::Instruction => least(INSTRUCTION_TOKENS_MAX, left),
+            HeaderField::Prompt => left,
         }
     }
 }

@@ -56,7 +56,7 @@ impl TryFrom<String> for PacketId {
 /// The stakes of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Risk {
+pub enum PacketRisk {
     Low,
     Med,
     High,
@@ -64,7 +64,7 @@ pub enum Risk {
 
 /// A part of a packet as the log tells it: its size, never its words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Item {
+pub struct PacketItem {
     pub name: String,
     /// Its tokens, counted by itself.
     pub tokens: u64,
@@ -78,7 +78,7 @@ pub struct Item {
 
 /// Metadata that is logged and stripped before the model sees the packet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Meta {
+pub struct PacketMeta {
     pub id: PacketId,
     /// The packet that it follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,9 +91,9 @@ pub struct Meta {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence_milli: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub risk: Option<Risk>,
+    pub risk: Option<PacketRisk>,
     /// Number of attempts before this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retries: Option<u16>,
-    pub items: Vec<Item>,
+    pub items: Vec<PacketItem>,
 }

@@ -2,7 +2,7 @@
 //!
 //! There is no other way to call a model. A program says what it wants to say; the governor puts the run's identity
 //! and persona before it, shortens what is over its limit, leaves out whole entries that do not fit, and never
-//! touches the prompt. What is for the log alone (ids, time, risk) stays in [`Meta`] and never becomes part of what
+//! touches the prompt. What is for the log alone (ids, time, risk) stays in [`PacketMeta`] and never becomes part of what
 //! the model sees.
 
 mod fit;
@@ -11,21 +11,21 @@ mod limits;
 mod meta;
 mod render;
 
-use crate::model::Message;
+use crate::model::ChatMessage;
 use crate::text::Text;
 
-pub use fit::{Fit, Kept, fit};
-pub use frame::{Frame, IdentitySignature, Provenance};
-pub use limits::{Field, INSTRUCTION_TOKENS_MAX, Limits};
-pub use meta::{Item, Meta, PacketId, Risk};
-pub use render::{Header, Shown, outline, render};
+pub use fit::{FitLimit, KeptEntries, fit};
+pub use frame::{IdentityProvenance, IdentitySignature, PacketFrame};
+pub use limits::{HeaderField, HeaderLimits, INSTRUCTION_TOKENS_MAX};
+pub use meta::{PacketId, PacketItem, PacketMeta, PacketRisk};
+pub use render::{PacketHeader, RenderedField, outline, render};
 
 /// Marks a field that was shortened, so that whoever reads the packet notices.
 pub const SUMMARY_MARK: &str = "⚠SUMMARY";
 
 /// The voice of a packet: framed by the charter, or plain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Voice {
+pub enum Framing {
     /// Identity and persona come first.
     #[default]
     Framed,
@@ -35,7 +35,7 @@ pub enum Voice {
 
 /// The entries that stay if not all of them fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
+pub enum KeepFrom {
     /// The first ones: entries stand in the order of their worth.
     First,
     /// The last ones: entries stand in the order of time.
@@ -44,7 +44,7 @@ pub enum Keep {
 
 /// The form that a share's entries take.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ShareLayout {
     /// Messages of their own, between the header and the prompt.
     Turns,
     /// Lines under a heading, at the end of the standing instructions.
@@ -53,7 +53,7 @@ pub enum Form {
 
 /// The room that a share may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Portion {
+pub enum ShareSize {
     /// At most so many thousandths of what the header leaves.
     AtMost(u16),
     /// A weight: the room left by header and prompt is divided by weight among all weighted shares that are not empty.
@@ -62,28 +62,28 @@ pub enum Portion {
 
 /// Entries that may be left out, whole, to make the packet fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct PacketShare {
     /// The name, for the log.
     pub name: String,
     /// The entries, in the order in which they are shown.
-    pub entries: Vec<Message>,
-    pub keep: Keep,
-    pub form: Form,
-    pub portion: Portion,
+    pub entries: Vec<ChatMessage>,
+    pub keep: KeepFrom,
+    pub form: ShareLayout,
+    pub portion: ShareSize,
 }
 
-impl Share {
+impl PacketShare {
     /// The part of what the header leaves that a history may take, in thousandths.
     pub const HISTORY_MAX_MILLI: u16 = 600;
 
     /// Earlier messages, oldest first.
-    pub fn history(entries: Vec<Message>) -> Self {
+    pub fn history(entries: Vec<ChatMessage>) -> Self {
         Self {
             name: "history".to_owned(),
             entries,
-            keep: Keep::Last,
-            form: Form::Turns,
-            portion: Portion::AtMost(Self::HISTORY_MAX_MILLI),
+            keep: KeepFrom::Last,
+            form: ShareLayout::Turns,
+            portion: ShareSize::AtMost(Self::HISTORY_MAX_MILLI),
         }
     }
 
@@ -92,17 +92,17 @@ impl Share {
         name: &str,
         title: &str,
         weight: u16,
-        keep: Keep,
-        entries: Vec<Message>,
+        keep: KeepFrom,
+        entries: Vec<ChatMessage>,
     ) -> Self {
         Self {
             name: name.to_owned(),
             entries,
             keep,
-            form: Form::Section {
+            form: ShareLayout::Section {
                 title: title.to_owned(),
             },
-            portion: Portion::Weight(weight),
+            portion: ShareSize::Weight(weight),
         }
     }
 }
@@ -110,25 +110,25 @@ impl Share {
 /// A program's message to a model, before it is packed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
-    pub voice: Voice,
+    pub voice: Framing,
     /// Key of the task instruction, from the charter's registry.
     pub instruction: Option<String>,
     /// Standing instructions of the program. They are never cut.
     pub standing: Text,
     /// Parts that may be left out.
-    pub shares: Vec<Share>,
+    pub shares: Vec<PacketShare>,
     /// The question. It is never cut or changed.
-    pub prompt: Vec<Message>,
+    pub prompt: Vec<ChatMessage>,
     /// Confidence of the asking side, in thousandths.
     pub confidence_milli: Option<u16>,
-    pub risk: Option<Risk>,
+    pub risk: Option<PacketRisk>,
 }
 
 impl Packet {
     /// A packet that says `prompt` and nothing else.
-    pub fn plain(prompt: Vec<Message>) -> Self {
+    pub fn plain(prompt: Vec<ChatMessage>) -> Self {
         Self {
-            voice: Voice::Plain,
+            voice: Framing::Plain,
             prompt,
             ..Self::default()
         }

@@ -1,12 +1,12 @@
 //! A packet as the model sees it.
 
-use super::{Field, Form, Kept, Packet, Share};
-use crate::model::{Message, Request, Speaker};
+use super::{HeaderField, KeptEntries, Packet, PacketShare, ShareLayout};
+use crate::model::{ChatMessage, ModelRequest, Speaker};
 use crate::text::Text;
 
 /// A header field as it is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct RenderedField {
     /// Its words, with the mark when they are a summary.
     pub text: Text,
     /// Its tokens before it was shortened.
@@ -15,38 +15,38 @@ pub struct Shown {
 
 /// The header of one packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Header {
-    pub identity: Shown,
+pub struct PacketHeader {
+    pub identity: RenderedField,
     /// The manner in which it speaks.
-    pub persona: Shown,
-    pub instruction: Shown,
+    pub persona: RenderedField,
+    pub instruction: RenderedField,
 }
 
-impl Header {
+impl PacketHeader {
     /// A header field. The prompt is none, and has nothing here.
-    pub fn get(&self, field: Field) -> Option<&Shown> {
+    pub fn get(&self, field: HeaderField) -> Option<&RenderedField> {
         match field {
-            Field::Identity => Some(&self.identity),
-            Field::Persona => Some(&self.persona),
-            Field::Instruction => Some(&self.instruction),
-            Field::Prompt => None,
+            HeaderField::Identity => Some(&self.identity),
+            HeaderField::Persona => Some(&self.persona),
+            HeaderField::Instruction => Some(&self.instruction),
+            HeaderField::Prompt => None,
         }
     }
 
     /// Puts a shorter text in a field's place.
-    pub fn set(&mut self, field: Field, shown: Shown) {
+    pub fn set(&mut self, field: HeaderField, shown: RenderedField) {
         match field {
-            Field::Identity => self.identity = shown,
-            Field::Persona => self.persona = shown,
-            Field::Instruction => self.instruction = shown,
-            Field::Prompt => {}
+            HeaderField::Identity => self.identity = shown,
+            HeaderField::Persona => self.persona = shown,
+            HeaderField::Instruction => self.instruction = shown,
+            HeaderField::Prompt => {}
         }
     }
 }
 
 /// The messages of a packet: standing parts, turns, prompt. What calls have in common comes first, so that a model
 /// that shares prefixes reads it once.
-pub fn render(header: &Header, packet: &Packet, kept: &[Kept]) -> Vec<Message> {
+pub fn render(header: &PacketHeader, packet: &Packet, kept: &[KeptEntries]) -> Vec<ChatMessage> {
     let mut standing: Vec<String> = [
         &header.identity.text,
         &header.persona.text,
@@ -61,9 +61,9 @@ pub fn render(header: &Header, packet: &Packet, kept: &[Kept]) -> Vec<Message> {
     for (share, kept) in packet.shares.iter().zip(kept) {
         let entries = stays(share, *kept);
         match &share.form {
-            Form::Turns => turns.extend(entries.iter().cloned()),
-            Form::Section { .. } if entries.is_empty() => {}
-            Form::Section { title } => {
+            ShareLayout::Turns => turns.extend(entries.iter().cloned()),
+            ShareLayout::Section { .. } if entries.is_empty() => {}
+            ShareLayout::Section { title } => {
                 let mut section = format!("# {title}");
                 for entry in entries {
                     section.push('\n');
@@ -75,9 +75,9 @@ pub fn render(header: &Header, packet: &Packet, kept: &[Kept]) -> Vec<Message> {
     }
     let mut messages = Vec::with_capacity(1 + turns.len() + packet.prompt.len());
     if let [only] = standing.as_slice() {
-        messages.push(Message::new(Speaker::System, only.as_str()));
+        messages.push(ChatMessage::new(Speaker::System, only.as_str()));
     } else if !standing.is_empty() {
-        messages.push(Message::new(Speaker::System, standing.join("\n\n")));
+        messages.push(ChatMessage::new(Speaker::System, standing.join("\n\n")));
     }
     messages.append(&mut turns);
     messages.extend(packet.prompt.iter().cloned());
@@ -85,13 +85,13 @@ pub fn render(header: &Header, packet: &Packet, kept: &[Kept]) -> Vec<Message> {
 }
 
 /// The entries of a share that stay.
-fn stays(share: &Share, kept: Kept) -> &[Message] {
+fn stays(share: &PacketShare, kept: KeptEntries) -> &[ChatMessage] {
     share.entries.get(kept.from..kept.to).unwrap_or_default()
 }
 
 /// A request as one line for each item: who speaks, how much, and never a word of it.
-pub fn outline(request: &Request) -> Vec<String> {
-    let line = |message: &Message| {
+pub fn outline(request: &ModelRequest) -> Vec<String> {
+    let line = |message: &ChatMessage| {
         let text = message.text.as_str();
         let mark = match text.matches(super::SUMMARY_MARK).count() {
             0 => String::new(),

@@ -1,12 +1,14 @@
 //! How programs with one answer end.
 
-use crate::outcome::{Decision, HandoffTicket, NextAction, Status, Summary, Verdict, clip};
+use crate::outcome::{
+    Decision, EpisodeStatus, HandoffTicket, NextAction, ProgramVerdict, ResultSummary, clip,
+};
 use crate::stop::StopReason;
 use crate::text::Text;
 
 /// The end of a program that worked towards one answer.
-pub(super) struct Close<'a> {
-    pub(super) status: Status,
+pub(super) struct Conclusion<'a> {
+    pub(super) status: EpisodeStatus,
     pub(super) stop: StopReason,
     pub(super) goal: &'a str,
     pub(super) answer: Option<Text>,
@@ -17,9 +19,9 @@ pub(super) struct Close<'a> {
     pub(super) decisions: &'a [Decision],
 }
 
-impl Close<'_> {
+impl Conclusion<'_> {
     /// The verdict; a person is asked to look where the answer needs it.
-    pub(super) fn verdict(self) -> Verdict {
+    pub(super) fn verdict(self) -> ProgramVerdict {
         let Self { said, work, .. } = self;
         let head = self.answer.as_ref().map_or_else(
             || "no answer".to_owned(),
@@ -27,21 +29,21 @@ impl Close<'_> {
         );
         let goal = clip(self.goal, 120);
         let next_actions = match self.status {
-            Status::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
+            EpisodeStatus::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
                 tried: Text::new(format!("{work} on: {goal}")),
                 known: Text::new(head.clone()),
                 asked: Text::new(format!("look at the answer; the episode stopped: {said}")),
                 deadline: None,
             })],
-            Status::Ok | Status::Failed => Vec::new(),
+            EpisodeStatus::Ok | EpisodeStatus::Failed => Vec::new(),
         };
         let decided = self.decisions.iter();
-        Verdict {
+        ProgramVerdict {
             status: self.status,
             stop: self.stop,
             answer: self.answer,
             report: None,
-            summary: Summary::new(
+            summary: ResultSummary::new(
                 [format!("asked: {goal}"), head, format!("{said}; {work}")],
                 decided.map(|decision| decision.what.as_str().to_owned()),
             ),

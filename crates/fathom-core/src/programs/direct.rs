@@ -3,18 +3,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::close::Close;
-use super::reply::{Schema, after_thoughts, passes, unfenced};
+use super::close::Conclusion;
+use super::reply::{AnswerSchema, after_thoughts, passes, unfenced};
 use crate::amounts::{Amounts, Dimension};
-use crate::contract::{Contract, RecursionPolicy, Role};
+use crate::contract::{AgentRole, Contract, RecursionPolicy};
 use crate::event::ProgramSpec;
 use crate::failure::{FailureKind, ModelFailure};
 use crate::id::AskId;
-use crate::model::{Delivery, Ending, Message, Reply, Speaker};
-use crate::outcome::{Decision, EpisodeResult, Status, Verdict, clip};
+use crate::model::{ChatMessage, FinishReason, ModelReply, ReplyMode, Speaker};
+use crate::outcome::{Decision, EpisodeResult, EpisodeStatus, ProgramVerdict, clip};
 use crate::packet::Packet;
-use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
-use crate::recursion::{Class, SpawnRequest, Trigger};
+use crate::program::{Ask, ModelAsk, OnOutage, Program, ProgramError, ProgramInput, ProgramView};
+use crate::recursion::{SpawnClass, SpawnRequest, SpawnTrigger};
 use crate::stop::{Refusal, StopReason};
 use crate::text::Text;
 use crate::unit::Millis;
@@ -36,7 +36,7 @@ const JUDGE: &str = "You judge an answer against a rubric. The first word of you
 /// A piece of material that goes into the prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Material {
+pub struct PromptMaterial {
     /// Where it comes from.
     pub source: String,
     /// What it says.
@@ -46,7 +46,7 @@ pub struct Material {
 /// How an answer is judged before it goes out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Review {
+pub struct ReviewRules {
     /// What a good answer must meet.
     pub rubric: String,
     /// How often a failed answer may be rewritten.
@@ -56,11 +56,11 @@ pub struct Review {
 /// Parameters of `direct`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Params {
+pub struct DirectConfig {
     /// Standing instructions.
     pub system: String,
     /// Material for the prompt.
-    pub material: Vec<Material>,
+    pub material: Vec<PromptMaterial>,
     /// Output cap of one call.
     pub output_tokens_max: u32,
     /// Output cap below which a call is of no use.
@@ -76,10 +76,10 @@ pub struct Params {
     /// JSON schema of the reply.
     pub schema: Option<serde_json::Value>,
     /// How the answer is judged.
-    pub review: Option<Review>,
+    pub review: Option<ReviewRules>,
 }
 
-impl Default for Params {
+impl Default for DirectConfig {
     fn default() -> Self {
         Self {
             system: String::new(),
@@ -96,7 +96,7 @@ impl Default for Params {
     }
 }
 
-impl Params {
+impl DirectConfig {
     /// The specification of a `direct` program with these parameters.
     pub fn spec(&self) -> ProgramSpec {
         ProgramSpec::new(NAME, self)
@@ -104,14 +104,14 @@ impl Params {
 }
 
 /// The program.
-pub struct Direct {
-    params: Params,
-    schema: Schema,
+pub struct DirectProgram {
+    params: DirectConfig,
+    schema: AnswerSchema,
     goal: String,
     /// The ask whose answer moves things on.
     awaited: AskId,
     /// What the present call says after the question.
-    more: Vec<Message>,
+    more: Vec<ChatMessage>,
     /// What replies have said so far, with their thoughts.
     draft: String,
     /// The last whole answer, without thoughts; it stands until another one is whole.
@@ -125,12 +125,12 @@ pub struct Direct {
     decisions: Vec<Decision>,
 }
 
-impl Direct {
+impl DirectProgram {
     /// Reads the parameters.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
-        let params: Params = spec.read_or_usual()?;
+        let params: DirectConfig = spec.read_or_usual()?;
         Ok(Self {
-            schema: Schema::new(params.schema.as_ref(), spec)?,
+            schema: AnswerSchema::new(params.schema.as_ref(), spec)?,
             params,
             goal: String::new(),
             awaited: AskId::default(),
@@ -146,16 +146,16 @@ impl Direct {
         })
     }
 
-    fn call(&mut self, more: Vec<Message>, view: &View<'_>) -> Vec<Ask> {
+    fn call(&mut self, more: Vec<ChatMessage>, view: &ProgramView<'_>) -> Vec<Ask> {
         self.more = more;
         self.call_again(view)
     }
 
-    fn call_again(&mut self, view: &View<'_>) -> Vec<Ask> {
+    fn call_again(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         self.awaited = view.next_ask;
         self.speaking = (0, String::new());
         self.calls += 1;
-        let mut prompt = vec![Message::new(Speaker::User, self.prompt())];
+        let mut prompt = vec![ChatMessage::new(Speaker::User, self.prompt())];
         prompt.extend(self.more.iter().cloned());
         let packet = Packet {
             standing: Text::from(self.params.system.as_str()),
@@ -169,9 +169,9 @@ impl Direct {
             temperature_milli: self.params.temperature_milli,
             schema: schema.map(|schema| Text::new(schema.to_string())),
             delivery: if self.params.stream {
-                Delivery::Streamed
+                ReplyMode::Streamed
             } else {
-                Delivery::Whole
+                ReplyMode::Whole
             },
             timeout: self.params.timeout,
             // Nobody can mend a child's outage without its parent noticing; the root can wait for a person.
@@ -197,26 +197,29 @@ impl Direct {
         prompt
     }
 
-    fn on_reply(&mut self, reply: &Reply, view: &View<'_>) -> Vec<Ask> {
+    fn on_reply(&mut self, reply: &ModelReply, view: &ProgramView<'_>) -> Vec<Ask> {
         self.draft.push_str(reply.text.as_str());
         self.speaking = (0, String::new());
-        if reply.ending == Ending::Complete {
+        if reply.ending == FinishReason::Complete {
             return self.on_answer(view);
         }
         if self.continuations == self.params.continuations_max {
             let dimension = Dimension::Tokens;
             return self.finish(
-                Status::NeedsReview,
+                EpisodeStatus::NeedsReview,
                 StopReason::BudgetExhausted { dimension },
                 "the answer is cut off at its output cap",
             );
         }
         self.continuations += 1;
-        let so_far = Message::new(Speaker::Assistant, self.draft.as_str());
-        self.call(vec![so_far, Message::new(Speaker::User, CONTINUE)], view)
+        let so_far = ChatMessage::new(Speaker::Assistant, self.draft.as_str());
+        self.call(
+            vec![so_far, ChatMessage::new(Speaker::User, CONTINUE)],
+            view,
+        )
     }
 
-    fn on_answer(&mut self, view: &View<'_>) -> Vec<Ask> {
+    fn on_answer(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         let draft = std::mem::take(&mut self.draft);
         let mut answer = without_thoughts(&draft).to_owned();
         if answer.trim().is_empty() {
@@ -233,16 +236,16 @@ impl Direct {
         let judged = answer.clone();
         self.answer = Some(answer);
         let Some(review) = &self.params.review else {
-            return self.finish(Status::Ok, StopReason::Success, "answered");
+            return self.finish(EpisodeStatus::Ok, StopReason::Success, "answered");
         };
         self.awaited = view.next_ask;
-        let judge = Params {
+        let judge = DirectConfig {
             system: JUDGE.to_owned(),
             output_tokens_max: 256,
             continuations_max: 0,
             temperature_milli: Some(0),
             timeout: self.params.timeout,
-            ..Params::default()
+            ..DirectConfig::default()
         };
         let recursion = RecursionPolicy {
             max_depth: view.depth + 1,
@@ -250,8 +253,8 @@ impl Direct {
         };
         vec![Ask::Spawn(Box::new(SpawnRequest {
             child_type: CRITIQUE.to_owned(),
-            class: Class::Critique,
-            trigger: Trigger::HighStakesAction,
+            class: SpawnClass::Critique,
+            trigger: SpawnTrigger::HighStakesAction,
             why: "the answer goes out only after a second look".into(),
             fetch: "a judgement of the answer against the rubric".into(),
             return_format: "PASS or FAIL, then the reason".into(),
@@ -259,7 +262,7 @@ impl Direct {
                 "Rubric:\n{}\n\nQuestion:\n{}\n\nAnswer:\n{}",
                 review.rubric, self.goal, judged
             )),
-            role: Role::Verifier,
+            role: AgentRole::Verifier,
             program: judge.spec(),
             contract: Contract {
                 recursion,
@@ -280,24 +283,28 @@ impl Direct {
     }
 
     /// A reply that is nothing but thoughts: the model is asked once more what it was asked.
-    fn on_thoughts_alone(&mut self, view: &View<'_>) -> Vec<Ask> {
+    fn on_thoughts_alone(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         if self.sent_back == SENT_BACK_MAX {
             let said = "the model thought and gave no answer";
-            return self.finish(Status::NeedsReview, StopReason::NoNewInformation, said);
+            return self.finish(
+                EpisodeStatus::NeedsReview,
+                StopReason::NoNewInformation,
+                said,
+            );
         }
         self.sent_back += 1;
-        let is_continued = |message: &Message| message.text.as_str() == CONTINUE;
+        let is_continued = |message: &ChatMessage| message.text.as_str() == CONTINUE;
         if self.more.last().is_some_and(is_continued) {
             self.more.clear();
         }
         self.call_again(view)
     }
 
-    fn send_back(&mut self, answer: String, problems: &str, view: &View<'_>) -> Vec<Ask> {
+    fn send_back(&mut self, answer: String, problems: &str, view: &ProgramView<'_>) -> Vec<Ask> {
         self.answer = Some(answer);
         if self.sent_back == SENT_BACK_MAX {
             let said = format!("the answer does not meet its schema: {problems}");
-            return self.finish(Status::NeedsReview, StopReason::ReviewFailed, &said);
+            return self.finish(EpisodeStatus::NeedsReview, StopReason::ReviewFailed, &said);
         }
         self.sent_back += 1;
         let why = format!("This does not meet the schema: {problems}\nReply with the JSON alone.");
@@ -305,19 +312,19 @@ impl Direct {
     }
 
     /// Has the whole answer written again.
-    fn rewrite(&mut self, why: String, view: &View<'_>) -> Vec<Ask> {
+    fn rewrite(&mut self, why: String, view: &ProgramView<'_>) -> Vec<Ask> {
         let answer = self.answer.clone().unwrap_or_default();
         let more = vec![
-            Message::new(Speaker::Assistant, answer),
-            Message::new(Speaker::User, why),
+            ChatMessage::new(Speaker::Assistant, answer),
+            ChatMessage::new(Speaker::User, why),
         ];
         self.call(more, view)
     }
 
-    fn on_judged(&mut self, result: &EpisodeResult, view: &View<'_>) -> Vec<Ask> {
+    fn on_judged(&mut self, result: &EpisodeResult, view: &ProgramView<'_>) -> Vec<Ask> {
         let said = result.answer.as_ref().map_or("", Text::as_str);
         // A judge that did not finish may have meant to say more: its pass counts for nothing.
-        let verdict = passes(said).filter(|pass| !pass || result.status == Status::Ok);
+        let verdict = passes(said).filter(|pass| !pass || result.status == EpisodeStatus::Ok);
         self.decisions.push(Decision {
             what: Text::from(match verdict {
                 Some(true) => "review passed",
@@ -332,7 +339,11 @@ impl Direct {
             .as_ref()
             .is_some_and(|review| self.revisions < review.revisions_max);
         match verdict {
-            Some(true) => self.finish(Status::Ok, StopReason::Success, "answered and reviewed"),
+            Some(true) => self.finish(
+                EpisodeStatus::Ok,
+                StopReason::Success,
+                "answered and reviewed",
+            ),
             Some(false) if may_revise => {
                 self.revisions += 1;
                 let why =
@@ -340,14 +351,14 @@ impl Direct {
                 self.rewrite(why, view)
             }
             _ => self.finish(
-                Status::NeedsReview,
+                EpisodeStatus::NeedsReview,
                 StopReason::ReviewFailed,
                 "the answer did not pass its review",
             ),
         }
     }
 
-    fn on_failed(&mut self, failure: &ModelFailure, view: &View<'_>) -> Vec<Ask> {
+    fn on_failed(&mut self, failure: &ModelFailure, view: &ProgramView<'_>) -> Vec<Ask> {
         if failure.kind == FailureKind::Empty {
             // The governor counts: the third empty reply in a row ends the episode.
             return self.call_again(view);
@@ -355,15 +366,19 @@ impl Direct {
         if !failure.partial.is_blank() {
             failure.partial.as_str().clone_into(&mut self.speaking.1);
         }
-        self.finish(Status::Failed, failure.as_stop(), &failure.to_string())
+        self.finish(
+            EpisodeStatus::Failed,
+            failure.as_stop(),
+            &failure.to_string(),
+        )
     }
 
     fn on_refused(&mut self, reason: &Refusal) -> Vec<Ask> {
         self.finish(reason.as_status(), reason.as_stop(), &reason.to_string())
     }
 
-    fn finish(&self, status: Status, stop: StopReason, said: &str) -> Vec<Ask> {
-        let close = Close {
+    fn finish(&self, status: EpisodeStatus, stop: StopReason, said: &str) -> Vec<Ask> {
+        let close = Conclusion {
             status,
             stop,
             goal: &self.goal,
@@ -372,42 +387,46 @@ impl Direct {
             work: format!("{} calls", self.calls),
             decisions: &self.decisions,
         };
-        vec![Ask::Finish(Box::new(Verdict {
-            verification_needed: status != Status::Ok && self.params.review.is_some(),
+        vec![Ask::Finish(Box::new(ProgramVerdict {
+            verification_needed: status != EpisodeStatus::Ok && self.params.review.is_some(),
             ..close.verdict()
         }))]
     }
 }
 
-impl Program for Direct {
-    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+impl Program for DirectProgram {
+    fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
         match input {
-            Input::Start(started) => {
+            ProgramInput::Start(started) => {
                 started.goal.as_str().clone_into(&mut self.goal);
                 self.call(Vec::new(), view)
             }
-            Input::Delta { ask, attempt, text } if ask == self.awaited => {
+            ProgramInput::Delta { ask, attempt, text } if ask == self.awaited => {
                 if self.speaking.0 != attempt {
                     self.speaking = (attempt, String::new());
                 }
                 self.speaking.1.push_str(text.as_str());
                 Vec::new()
             }
-            Input::Reply { ask, reply } if ask == self.awaited => self.on_reply(reply, view),
-            Input::Failed { ask, failure } if ask == self.awaited => self.on_failed(failure, view),
-            Input::Child { ask, result, .. } if ask == self.awaited => self.on_judged(result, view),
-            Input::Refused { ask, reason } if ask == self.awaited => self.on_refused(reason),
-            Input::Delta { .. }
-            | Input::Reply { .. }
-            | Input::Failed { .. }
-            | Input::Child { .. }
-            | Input::Refused { .. }
-            | Input::Effect { .. }
-            | Input::Host { .. }
-            | Input::Cell { .. }
-            | Input::CellEnded { .. }
-            | Input::Signal(_)
-            | Input::Tick => Vec::new(),
+            ProgramInput::Reply { ask, reply } if ask == self.awaited => self.on_reply(reply, view),
+            ProgramInput::Failed { ask, failure } if ask == self.awaited => {
+                self.on_failed(failure, view)
+            }
+            ProgramInput::Child { ask, result, .. } if ask == self.awaited => {
+                self.on_judged(result, view)
+            }
+            ProgramInput::Refused { ask, reason } if ask == self.awaited => self.on_refused(reason),
+            ProgramInput::Delta { .. }
+            | ProgramInput::Reply { .. }
+            | ProgramInput::Failed { .. }
+            | ProgramInput::Child { .. }
+            | ProgramInput::Refused { .. }
+            | ProgramInput::Effect { .. }
+            | ProgramInput::Host { .. }
+            | ProgramInput::Cell { .. }
+            | ProgramInput::CellEnded { .. }
+            | ProgramInput::Signal(_)
+            | ProgramInput::Tick => Vec::new(),
         }
     }
 

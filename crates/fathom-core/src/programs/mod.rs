@@ -12,24 +12,24 @@ pub mod stages;
 pub mod tools;
 
 use crate::event::ProgramSpec;
-use crate::program::{Program, ProgramError, Programs};
+use crate::program::{Program, ProgramError, ProgramFactory};
 
 /// Makes the programs of this crate by name.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct BuiltIn;
+pub struct BuiltInPrograms;
 
-impl Programs for BuiltIn {
+impl ProgramFactory for BuiltInPrograms {
     fn build(&self, spec: &ProgramSpec) -> Result<Box<dyn Program>, ProgramError> {
         if let Some(built) = council::build(spec).or_else(|| agency::build(spec)) {
             return built;
         }
         match spec.name.as_str() {
-            direct::NAME => Ok(Box::new(direct::Direct::new(spec)?)),
-            rlm::NAME => Ok(Box::new(rlm::Rlm::new(spec)?)),
-            phases::NAME => Ok(Box::new(phases::Phases::new(spec)?)),
-            stages::NAME => Ok(Box::new(stages::Stages::new(spec)?)),
-            tools::NAME => Ok(Box::new(tools::Tools::new(spec)?)),
-            motion::NAME => Ok(Box::new(motion::Motion::new(spec)?)),
+            direct::NAME => Ok(Box::new(direct::DirectProgram::new(spec)?)),
+            rlm::NAME => Ok(Box::new(rlm::RlmProgram::new(spec)?)),
+            phases::NAME => Ok(Box::new(phases::PhasesProgram::new(spec)?)),
+            stages::NAME => Ok(Box::new(stages::StagesProgram::new(spec)?)),
+            tools::NAME => Ok(Box::new(tools::ToolsProgram::new(spec)?)),
+            motion::NAME => Ok(Box::new(motion::MotionProgram::new(spec)?)),
             unknown => Err(ProgramError::Unknown(unknown.to_owned())),
         }
     }

@@ -3,14 +3,16 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::envelope::{Ballot, Envelope, MessageId, MessageType, Pulse};
-use super::outcome::{Cast, Count, Decider, Outcome, QUORUM, Ruling, WhyPerson};
+use super::envelope::{Envelope, HeartbeatState, MessageId, MessageType, MotionVote};
+use super::outcome::{
+    DeferralReason, MotionDecider, MotionOutcome, MotionRuling, QUORUM, RoleVote, VoteCount,
+};
 use super::role::CouncilRole;
 use crate::unit::{Millis, Timestamp};
 
 /// Reasons why a message changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotTaken {
+pub enum MessageRejection {
     /// It was taken before.
     #[error("message {0} came before")]
     Repeated(MessageId),
@@ -35,23 +37,23 @@ pub enum NotTaken {
 }
 
 #[derive(Clone, Debug)]
-struct Motion {
+struct OpenMotion {
     deadline: Timestamp,
-    votes: BTreeMap<CouncilRole, Cast>,
-    outcome: Option<Outcome>,
+    votes: BTreeMap<CouncilRole, RoleVote>,
+    outcome: Option<MotionOutcome>,
 }
 
 /// Roles that vote on motions.
 #[derive(Clone, Debug)]
-pub struct Assembly {
+pub struct RoleAssembly {
     seats: BTreeSet<CouncilRole>,
     inactive: BTreeSet<CouncilRole>,
     open_for: Millis,
-    motions: BTreeMap<MessageId, Motion>,
+    motions: BTreeMap<MessageId, OpenMotion>,
     taken: BTreeSet<MessageId>,
 }
 
-impl Assembly {
+impl RoleAssembly {
     /// An assembly of these roles, all of them active, where a motion is open for so long at most.
     pub fn new(seats: impl IntoIterator<Item = CouncilRole>, open_for: Millis) -> Self {
         Self {
@@ -66,13 +68,13 @@ impl Assembly {
     /// Takes in a message that came at this moment.
     ///
     /// A vote and a heartbeat are signs of life of their role; what an episode reports in a role's name is not.
-    pub fn take(&mut self, envelope: &Envelope, at: Timestamp) -> Result<(), NotTaken> {
+    pub fn take(&mut self, envelope: &Envelope, at: Timestamp) -> Result<(), MessageRejection> {
         if !self.taken.insert(envelope.msg_id) {
-            return Err(NotTaken::Repeated(envelope.msg_id));
+            return Err(MessageRejection::Repeated(envelope.msg_id));
         }
         match envelope.kind {
             MessageType::Proposal => {
-                let motion = Motion {
+                let motion = OpenMotion {
                     deadline: at.plus(self.open_for),
                     votes: BTreeMap::new(),
                     outcome: None,
@@ -81,46 +83,47 @@ impl Assembly {
                 Ok(())
             }
             MessageType::Vote => self.vote(envelope, at),
-            MessageType::Heartbeat => match Pulse::read(envelope.content.as_str()) {
-                Some(Pulse::Active) => {
+            MessageType::Heartbeat => match HeartbeatState::read(envelope.content.as_str()) {
+                Some(HeartbeatState::Active) => {
                     self.inactive.remove(&envelope.role);
                     Ok(())
                 }
-                Some(Pulse::Inactive) => {
+                Some(HeartbeatState::Inactive) => {
                     self.inactive.insert(envelope.role);
                     Ok(())
                 }
-                None => Err(NotTaken::Unreadable),
+                None => Err(MessageRejection::Unreadable),
             },
             MessageType::Info | MessageType::Escalation => Ok(()),
         }
     }
 
-    fn vote(&mut self, envelope: &Envelope, at: Timestamp) -> Result<(), NotTaken> {
+    fn vote(&mut self, envelope: &Envelope, at: Timestamp) -> Result<(), MessageRejection> {
         let role = envelope.role;
         // Even a vote that does not count shows that its role is alive.
         self.inactive.remove(&role);
         let motion = envelope
             .parent_id
             .and_then(|motion| self.motions.get_mut(&motion))
-            .ok_or(NotTaken::NoMotion)?;
+            .ok_or(MessageRejection::NoMotion)?;
         if motion.outcome.is_some() {
-            return Err(NotTaken::Closed);
+            return Err(MessageRejection::Closed);
         }
         // By the clock of who takes it in. The time in the envelope is the sender's word.
         if at > motion.deadline {
-            return Err(NotTaken::Late);
+            return Err(MessageRejection::Late);
         }
         if !self.seats.contains(&role) {
-            return Err(NotTaken::NoSeat(role));
+            return Err(MessageRejection::NoSeat(role));
         }
         if motion.votes.contains_key(&role) {
-            return Err(NotTaken::SecondVote(role));
+            return Err(MessageRejection::SecondVote(role));
         }
-        let ballot = Ballot::read(envelope.content.as_str()).ok_or(NotTaken::Unreadable)?;
+        let ballot =
+            MotionVote::read(envelope.content.as_str()).ok_or(MessageRejection::Unreadable)?;
         motion.votes.insert(
             role,
-            Cast {
+            RoleVote {
                 message: envelope.msg_id,
                 ballot,
                 confidence: envelope.confidence,
@@ -150,21 +153,21 @@ impl Assembly {
     }
 
     /// The votes on this motion so far.
-    pub fn votes(&self, motion: MessageId) -> Option<&BTreeMap<CouncilRole, Cast>> {
+    pub fn votes(&self, motion: MessageId) -> Option<&BTreeMap<CouncilRole, RoleVote>> {
         self.motions.get(&motion).map(|motion| &motion.votes)
     }
 
     /// Closes a motion and says what becomes of it. A motion that is closed stays as it was ruled.
-    pub fn close(&mut self, motion: MessageId) -> Option<&Outcome> {
+    pub fn close(&mut self, motion: MessageId) -> Option<&MotionOutcome> {
         let active: Vec<CouncilRole> = self.active().collect();
         let quorum = self.quorum();
         let found = self.motions.get_mut(&motion)?;
         let votes = &found.votes;
         // Ruled once: roles that fall silent or come back later must not change what was decided.
-        Some(found.outcome.get_or_insert_with(|| Outcome {
+        Some(found.outcome.get_or_insert_with(|| MotionOutcome {
             motion,
             ruling: rule(votes, active.len(), quorum),
-            count: Count::of(votes),
+            count: VoteCount::of(votes),
             votes: votes.clone(),
             active,
             quorum,
@@ -173,32 +176,36 @@ impl Assembly {
 }
 
 /// Rules on a motion by the votes cast.
-fn rule(votes: &BTreeMap<CouncilRole, Cast>, active: usize, quorum: usize) -> Ruling {
+fn rule(votes: &BTreeMap<CouncilRole, RoleVote>, active: usize, quorum: usize) -> MotionRuling {
     // Before the count: one role alone must not decide, not even unanimously.
     if active < QUORUM {
-        let why = WhyPerson::TooFewActive { active };
-        return Ruling::ForPerson { why };
+        let why = DeferralReason::TooFewActive { active };
+        return MotionRuling::ForPerson { why };
     }
-    let count = Count::of(votes);
+    let count = VoteCount::of(votes);
     if count.cast() < quorum {
-        let why = WhyPerson::NoQuorum {
+        let why = DeferralReason::NoQuorum {
             voted: count.cast(),
             quorum,
         };
-        return Ruling::ForPerson { why };
+        return MotionRuling::ForPerson { why };
     }
     let prime = votes.get(&CouncilRole::Prime).map(|cast| cast.ballot);
     match (count.yes.cmp(&count.no), prime) {
-        (Ordering::Greater, _) => Ruling::Carried {
-            by: Decider::Majority,
+        (Ordering::Greater, _) => MotionRuling::Carried {
+            by: MotionDecider::Majority,
         },
-        (Ordering::Less, _) => Ruling::Defeated {
-            by: Decider::Majority,
+        (Ordering::Less, _) => MotionRuling::Defeated {
+            by: MotionDecider::Majority,
         },
-        (Ordering::Equal, Some(Ballot::Yes)) => Ruling::Carried { by: Decider::Prime },
-        (Ordering::Equal, Some(Ballot::No)) => Ruling::Defeated { by: Decider::Prime },
-        (Ordering::Equal, Some(Ballot::Abstain) | None) => Ruling::ForPerson {
-            why: WhyPerson::Tie,
+        (Ordering::Equal, Some(MotionVote::Yes)) => MotionRuling::Carried {
+            by: MotionDecider::Prime,
+        },
+        (Ordering::Equal, Some(MotionVote::No)) => MotionRuling::Defeated {
+            by: MotionDecider::Prime,
+        },
+        (Ordering::Equal, Some(MotionVote::Abstain) | None) => MotionRuling::ForPerson {
+            why: DeferralReason::Tie,
         },
     }
 }

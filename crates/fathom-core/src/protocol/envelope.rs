@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::role::CouncilRole;
 use crate::hash::fnv1a;
 use crate::id::{AskId, EpisodeId};
-use crate::packet::Risk;
-use crate::text::{Text, Texts};
+use crate::packet::PacketRisk;
+use crate::text::{Text, VisitTexts};
 use crate::unit::{PerMille, Timestamp};
 
 /// Most characters of a sender's name.
@@ -80,13 +80,13 @@ pub enum MessageType {
 /// A vote on a motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Ballot {
+pub enum MotionVote {
     Yes,
     No,
     Abstain,
 }
 
-impl Ballot {
+impl MotionVote {
     /// Every ballot.
     pub const ALL: [Self; 3] = [Self::Yes, Self::No, Self::Abstain];
 
@@ -107,7 +107,7 @@ impl Ballot {
     }
 }
 
-impl fmt::Display for Ballot {
+impl fmt::Display for MotionVote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
@@ -115,14 +115,14 @@ impl fmt::Display for Ballot {
 
 /// The state that a heartbeat reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Pulse {
+pub enum HeartbeatState {
     /// The role is heard.
     Active,
     /// The role has been silent for too long.
     Inactive,
 }
 
-impl Pulse {
+impl HeartbeatState {
     /// As it is written.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -141,23 +141,23 @@ impl Pulse {
 
 /// A message that is not yet stamped. One that breaks the protocol cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Draft {
+pub struct MessageDraft {
     kind: MessageType,
     parent_id: Option<MessageId>,
     role: CouncilRole,
     confidence: Option<PerMille>,
-    risk_level: Risk,
+    risk_level: PacketRisk,
     content: Text,
 }
 
-impl Draft {
+impl MessageDraft {
     fn new(kind: MessageType, role: CouncilRole, content: Text) -> Self {
         Self {
             kind,
             parent_id: None,
             role,
             confidence: None,
-            risk_level: Risk::Low,
+            risk_level: PacketRisk::Low,
             content,
         }
     }
@@ -168,7 +168,7 @@ impl Draft {
     }
 
     /// Votes on `motion`, with a reason.
-    pub fn vote(role: CouncilRole, motion: MessageId, ballot: Ballot, reason: &str) -> Self {
+    pub fn vote(role: CouncilRole, motion: MessageId, ballot: MotionVote, reason: &str) -> Self {
         let content = format!("{ballot}\n{reason}");
         Self::new(MessageType::Vote, role, content.trim_end().into()).about(motion)
     }
@@ -184,7 +184,7 @@ impl Draft {
     }
 
     /// Says that a role became active or inactive.
-    pub fn heartbeat(role: CouncilRole, pulse: Pulse) -> Self {
+    pub fn heartbeat(role: CouncilRole, pulse: HeartbeatState) -> Self {
         Self::new(MessageType::Heartbeat, role, pulse.as_str().into())
     }
 
@@ -204,7 +204,7 @@ impl Draft {
 
     /// Says how much is at stake.
     #[must_use]
-    pub const fn at_risk(mut self, risk: Risk) -> Self {
+    pub const fn at_risk(mut self, risk: PacketRisk) -> Self {
         self.risk_level = risk;
         self
     }
@@ -227,7 +227,7 @@ impl Draft {
 
 /// A message on the bus.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "Form", try_from = "Form")]
+#[serde(into = "EnvelopeFields", try_from = "EnvelopeFields")]
 pub struct Envelope {
     pub msg_id: MessageId,
     /// The message it is about; a vote always has one.
@@ -240,11 +240,11 @@ pub struct Envelope {
     pub kind: MessageType,
     /// Confidence of the role, if stated.
     pub confidence: Option<PerMille>,
-    pub risk_level: Risk,
+    pub risk_level: PacketRisk,
     pub content: Text,
 }
 
-impl Texts for Envelope {
+impl VisitTexts for Envelope {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.content);
     }
@@ -253,9 +253,10 @@ impl Texts for Envelope {
 impl Envelope {
     /// Reads a message, strictly.
     pub fn read(json: &str) -> Result<Self, EnvelopeError> {
-        let form: Form = serde_json::from_str(json).map_err(|error| EnvelopeError::Form {
-            cause: error.to_string(),
-        })?;
+        let form: EnvelopeFields =
+            serde_json::from_str(json).map_err(|error| EnvelopeError::Form {
+                cause: error.to_string(),
+            })?;
         Self::try_from(form)
     }
 }
@@ -286,7 +287,7 @@ pub enum EnvelopeError {
 /// An envelope as it is written: the nine fields of the protocol, every one of them there.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct EnvelopeFields {
     msg_id: MessageId,
     // Read this way a field may be null and not be absent, as the protocol has it.
     #[serde(deserialize_with = "Option::deserialize")]
@@ -298,11 +299,11 @@ struct Form {
     kind: MessageType,
     #[serde(deserialize_with = "Option::deserialize")]
     confidence: Option<f64>,
-    risk_level: Risk,
+    risk_level: PacketRisk,
     content: Text,
 }
 
-impl From<Envelope> for Form {
+impl From<Envelope> for EnvelopeFields {
     fn from(envelope: Envelope) -> Self {
         Self {
             msg_id: envelope.msg_id,
@@ -318,10 +319,10 @@ impl From<Envelope> for Form {
     }
 }
 
-impl TryFrom<Form> for Envelope {
+impl TryFrom<EnvelopeFields> for Envelope {
     type Error = EnvelopeError;
 
-    fn try_from(form: Form) -> Result<Self, EnvelopeError> {
+    fn try_from(form: EnvelopeFields) -> Result<Self, EnvelopeError> {
         let length = form.sender.chars().count();
         if !(1..=SENDER_CHARS_MAX).contains(&length) || form.sender.chars().any(char::is_control) {
             return Err(EnvelopeError::Sender);
@@ -333,10 +334,10 @@ impl TryFrom<Form> for Envelope {
         if !form.content.is_closed() {
             let content = form.content.as_str();
             match form.kind {
-                MessageType::Vote if Ballot::read(content).is_none() => {
+                MessageType::Vote if MotionVote::read(content).is_none() => {
                     return Err(EnvelopeError::NoBallot);
                 }
-                MessageType::Heartbeat if Pulse::read(content).is_none() => {
+                MessageType::Heartbeat if HeartbeatState::read(content).is_none() => {
                     return Err(EnvelopeError::NoPulse);
                 }
                 _ => {}

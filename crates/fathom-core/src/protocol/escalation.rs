@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::envelope::MessageId;
-use crate::packet::Risk;
+use crate::packet::PacketRisk;
 use crate::unit::PerMille;
 
 /// Below this, in thousandths, a role is not sure enough.
@@ -18,7 +18,7 @@ pub const INTERRUPTS_MAX: u32 = 3;
 /// Reasons to call for Prime's attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Cause {
+pub enum EscalationCause {
     /// Much is at stake.
     HighRisk,
     /// A role is hardly sure of what it says.
@@ -27,7 +27,7 @@ pub enum Cause {
     Interrupts,
 }
 
-impl fmt::Display for Cause {
+impl fmt::Display for EscalationCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::HighRisk => f.write_str("the risk is high"),
@@ -39,22 +39,22 @@ impl fmt::Display for Cause {
 
 /// Raises every cause once for each matter.
 #[derive(Clone, Debug, Default)]
-pub struct Escalations {
-    raised: BTreeSet<(MessageId, Cause)>,
+pub struct EscalationTracker {
+    raised: BTreeSet<(MessageId, EscalationCause)>,
 }
 
-impl Escalations {
+impl EscalationTracker {
     /// The causes that a message about `matter` gives and that were not raised before.
     pub fn look(
         &mut self,
         matter: MessageId,
-        risk: Risk,
+        risk: PacketRisk,
         confidence: Option<PerMille>,
-    ) -> Vec<Cause> {
+    ) -> Vec<EscalationCause> {
         let is_unsure = confidence.is_some_and(|confidence| confidence.get() < CONFIDENCE_MIN);
         [
-            (risk == Risk::High, Cause::HighRisk),
-            (is_unsure, Cause::LowConfidence),
+            (risk == PacketRisk::High, EscalationCause::HighRisk),
+            (is_unsure, EscalationCause::LowConfidence),
         ]
         .into_iter()
         .filter(|(is_so, cause)| *is_so && self.raise(matter, *cause))
@@ -63,22 +63,22 @@ impl Escalations {
     }
 
     /// Raises a cause; false when it was raised before.
-    pub fn raise(&mut self, matter: MessageId, cause: Cause) -> bool {
+    pub fn raise(&mut self, matter: MessageId, cause: EscalationCause) -> bool {
         self.raised.insert((matter, cause))
     }
 }
 
 /// Counts interrupts in a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Interrupts(u32);
+pub struct InterruptCounter(u32);
 
-impl Interrupts {
+impl InterruptCounter {
     /// The observer interrupted; says so when the row has just become too long.
-    pub const fn interrupted(&mut self) -> Option<Cause> {
+    pub const fn interrupted(&mut self) -> Option<EscalationCause> {
         self.0 = self.0.saturating_add(1);
         // Equal, not more: one row is raised once.
         if self.0 == INTERRUPTS_MAX {
-            Some(Cause::Interrupts)
+            Some(EscalationCause::Interrupts)
         } else {
             None
         }

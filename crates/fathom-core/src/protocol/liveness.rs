@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::envelope::Pulse;
+use super::envelope::HeartbeatState;
 use super::role::CouncilRole;
 use crate::unit::{Millis, Timestamp};
 
@@ -13,7 +13,7 @@ pub const HEARTBEAT: Millis = Millis(30_000);
 pub const SILENCE_MAX: Millis = Millis(3 * HEARTBEAT.0);
 
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct HeartbeatWait {
     /// Calls that are out.
     calls: u32,
     /// The last sign of life, or when the first of the calls went out.
@@ -24,17 +24,17 @@ struct Waiting {
 ///
 /// A role with no call out is not silent, so it keeps the state it had.
 #[derive(Clone, Debug, Default)]
-pub struct Liveness {
-    waiting: BTreeMap<CouncilRole, Waiting>,
+pub struct RoleLiveness {
+    waiting: BTreeMap<CouncilRole, HeartbeatWait>,
     inactive: BTreeSet<CouncilRole>,
 }
 
-impl Liveness {
+impl RoleLiveness {
     /// A call in this role was asked for.
     pub fn asked(&mut self, role: CouncilRole, at: Timestamp) {
         let waiting = self.waiting.entry(role);
         // Another call is no sign of life, so a role that is waited for already keeps its moment.
-        let waiting = waiting.or_insert(Waiting {
+        let waiting = waiting.or_insert(HeartbeatWait {
             calls: 0,
             since: at,
         });
@@ -42,11 +42,13 @@ impl Liveness {
     }
 
     /// The role gave a sign of life. Says so when that makes it active again.
-    pub fn heard(&mut self, role: CouncilRole, at: Timestamp) -> Option<Pulse> {
+    pub fn heard(&mut self, role: CouncilRole, at: Timestamp) -> Option<HeartbeatState> {
         if let Some(waiting) = self.waiting.get_mut(&role) {
             waiting.since = waiting.since.max(at);
         }
-        self.inactive.remove(&role).then_some(Pulse::Active)
+        self.inactive
+            .remove(&role)
+            .then_some(HeartbeatState::Active)
     }
 
     /// A call in this role is over, however it ended.
@@ -62,7 +64,7 @@ impl Liveness {
 
     /// The roles that have now been silent for too long and were active before.
     pub fn look(&mut self, at: Timestamp) -> Vec<CouncilRole> {
-        let silent = |waiting: &Waiting| at.since(waiting.since) > SILENCE_MAX;
+        let silent = |waiting: &HeartbeatWait| at.since(waiting.since) > SILENCE_MAX;
         let fallen: Vec<CouncilRole> = self
             .waiting
             .iter()

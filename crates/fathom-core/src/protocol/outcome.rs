@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::envelope::{Ballot, MessageId};
+use super::envelope::{MessageId, MotionVote};
 use super::role::CouncilRole;
 use crate::unit::PerMille;
 
@@ -14,31 +14,31 @@ pub const QUORUM: usize = 2;
 
 /// A vote that stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cast {
+pub struct RoleVote {
     /// The message that cast it.
     pub message: MessageId,
-    pub ballot: Ballot,
+    pub ballot: MotionVote,
     /// Confidence of the role, if stated.
     pub confidence: Option<PerMille>,
 }
 
 /// Tally of the votes on a motion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Count {
+pub struct VoteCount {
     /// For the motion.
     pub yes: usize,
     pub no: usize,
     pub abstain: usize,
 }
 
-impl Count {
+impl VoteCount {
     /// Counts `votes` by ballot.
-    pub fn of(votes: &BTreeMap<CouncilRole, Cast>) -> Self {
+    pub fn of(votes: &BTreeMap<CouncilRole, RoleVote>) -> Self {
         let count = |ballot| votes.values().filter(|cast| cast.ballot == ballot).count();
         Self {
-            yes: count(Ballot::Yes),
-            no: count(Ballot::No),
-            abstain: count(Ballot::Abstain),
+            yes: count(MotionVote::Yes),
+            no: count(MotionVote::No),
+            abstain: count(MotionVote::Abstain),
         }
     }
 
@@ -49,7 +49,7 @@ impl Count {
     }
 }
 
-impl fmt::Display for Count {
+impl fmt::Display for VoteCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -62,7 +62,7 @@ impl fmt::Display for Count {
 /// Whose word it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Decider {
+pub enum MotionDecider {
     /// More were on this side than on the other.
     Majority,
     /// Both sides were equal, and Prime was on this one.
@@ -72,7 +72,7 @@ pub enum Decider {
 /// Reasons why a person must decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "reason", rename_all = "snake_case")]
-pub enum WhyPerson {
+pub enum DeferralReason {
     /// Fewer than two roles are active.
     #[error("{active} of the council's roles active")]
     TooFewActive { active: usize },
@@ -87,16 +87,16 @@ pub enum WhyPerson {
 /// The ruling on a motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Ruling {
+pub enum MotionRuling {
     /// It is to be done.
-    Carried { by: Decider },
+    Carried { by: MotionDecider },
     /// It is not to be done.
-    Defeated { by: Decider },
+    Defeated { by: MotionDecider },
     /// A person decides.
-    ForPerson { why: WhyPerson },
+    ForPerson { why: DeferralReason },
 }
 
-impl fmt::Display for Ruling {
+impl fmt::Display for MotionRuling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (word, by) = match self {
             Self::Carried { by } => ("carried", by),
@@ -105,27 +105,27 @@ impl fmt::Display for Ruling {
         };
         f.write_str(word)?;
         match by {
-            Decider::Majority => Ok(()),
-            Decider::Prime => f.write_str(" by Prime's vote in a tie"),
+            MotionDecider::Majority => Ok(()),
+            MotionDecider::Prime => f.write_str(" by Prime's vote in a tie"),
         }
     }
 }
 
 /// The end of a motion: what was ruled, and on which votes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct MotionOutcome {
     pub motion: MessageId,
-    pub ruling: Ruling,
+    pub ruling: MotionRuling,
     /// The votes, counted.
-    pub count: Count,
-    pub votes: BTreeMap<CouncilRole, Cast>,
+    pub count: VoteCount,
+    pub votes: BTreeMap<CouncilRole, RoleVote>,
     /// The roles that were active at the end.
     pub active: Vec<CouncilRole>,
     /// Number of roles that had to vote.
     pub quorum: usize,
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for MotionOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.ruling, self.count)?;
         for (place, (role, cast)) in self.votes.iter().enumerate() {

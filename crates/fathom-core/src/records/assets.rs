@@ -3,16 +3,16 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::body::{Body, TITLE_CHARS_MAX, ends, filled, listed, same};
-use super::fault::{RecordFault, Rule};
-use super::kind::{Kind, Pointer, check_id};
+use super::body::{RecordBody, TITLE_CHARS_MAX, ends, filled, listed, same};
+use super::fault::{RecordFault, RecordRule};
+use super::kind::{RecordKind, RecordPointer, check_id};
 use crate::id::Digest;
 use crate::tool::canonical;
 
 /// Something that was made. It says from what, so that it can be made again or held against its plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Asset {
+pub struct AssetBody {
     /// The type of the blueprint that it follows.
     pub blueprint: String,
     /// The plan node that it is for, by its id.
@@ -29,13 +29,13 @@ pub struct Asset {
     pub sha256: Digest,
 }
 
-impl Body for Asset {
+impl RecordBody for AssetBody {
     fn check(&self, _: &[String]) -> Result<(), RecordFault> {
         filled("blueprint", &self.blueprint, TITLE_CHARS_MAX)?;
         check_id(&self.plan)?;
         if self.prompts.is_empty() {
             return Err(RecordFault::broken(
-                Rule::AssetPrompts,
+                RecordRule::AssetPrompts,
                 "`prompts` is empty",
             ));
         }
@@ -44,11 +44,11 @@ impl Body for Asset {
         filled("media", &self.media, TITLE_CHARS_MAX)?;
         // Its length is bounded with that of the whole body.
         filled("content", &self.content, usize::MAX)?;
-        same(Rule::AssetHash, self.sha256, &self.content)
+        same(RecordRule::AssetHash, self.sha256, &self.content)
     }
 
-    fn names(&self) -> Vec<Pointer> {
-        vec![Pointer::to(Kind::PlanNode, &self.plan)]
+    fn names(&self) -> Vec<RecordPointer> {
+        vec![RecordPointer::to(RecordKind::PlanNode, &self.plan)]
     }
 }
 
@@ -64,15 +64,15 @@ pub struct AssetEdge {
     pub relation: String,
 }
 
-impl Body for AssetEdge {
+impl RecordBody for AssetEdge {
     fn check(&self, _: &[String]) -> Result<(), RecordFault> {
         ends(&self.from, &self.to)?;
         filled("relation", &self.relation, TITLE_CHARS_MAX)
     }
 
-    fn names(&self) -> Vec<Pointer> {
+    fn names(&self) -> Vec<RecordPointer> {
         [&self.from, &self.to]
-            .map(|id| Pointer::to(Kind::Asset, id))
+            .map(|id| RecordPointer::to(RecordKind::Asset, id))
             .to_vec()
     }
 }
@@ -87,19 +87,21 @@ pub struct AssetBundle {
     pub assets: Vec<String>,
 }
 
-impl Body for AssetBundle {
+impl RecordBody for AssetBundle {
     fn check(&self, _: &[String]) -> Result<(), RecordFault> {
         filled("title", &self.title, TITLE_CHARS_MAX)?;
         listed("assets", &self.assets)?;
         if self.assets.is_empty() {
-            return Err(RecordFault::broken(Rule::Field, "`assets` is empty"));
+            return Err(RecordFault::broken(RecordRule::Field, "`assets` is empty"));
         }
         self.assets.iter().try_for_each(|id| check_id(id))
     }
 
-    fn names(&self) -> Vec<Pointer> {
+    fn names(&self) -> Vec<RecordPointer> {
         let assets = self.assets.iter();
-        assets.map(|id| Pointer::to(Kind::Asset, id)).collect()
+        assets
+            .map(|id| RecordPointer::to(RecordKind::Asset, id))
+            .collect()
     }
 }
 
@@ -108,26 +110,30 @@ impl Body for AssetBundle {
 #[serde(deny_unknown_fields)]
 pub struct PayloadSnapshot {
     /// The asset or the bundle that it is made of.
-    pub of: Pointer,
+    pub of: RecordPointer,
     /// The payload for the platform.
     pub payload: Value,
     /// SHA-256 of the payload in its [canonical](crate::tool::canonical) form.
     pub sha256: Digest,
 }
 
-impl Body for PayloadSnapshot {
+impl RecordBody for PayloadSnapshot {
     fn check(&self, _: &[String]) -> Result<(), RecordFault> {
-        if ![Kind::Asset, Kind::AssetBundle].contains(&self.of.kind) {
+        if ![RecordKind::Asset, RecordKind::AssetBundle].contains(&self.of.kind) {
             return Err(RecordFault::broken(
-                Rule::PayloadOf,
+                RecordRule::PayloadOf,
                 format_args!("`{}` is no asset and no bundle", self.of),
             ));
         }
         // Over the canonical form, so that the order of keys makes no other payload.
-        same(Rule::PayloadHash, self.sha256, &canonical(&self.payload))
+        same(
+            RecordRule::PayloadHash,
+            self.sha256,
+            &canonical(&self.payload),
+        )
     }
 
-    fn names(&self) -> Vec<Pointer> {
+    fn names(&self) -> Vec<RecordPointer> {
         vec![self.of.clone()]
     }
 }

@@ -3,8 +3,8 @@
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 
-use super::fault::{RecordFault, Rule};
-use super::kind::{Pointer, check_id};
+use super::fault::{RecordFault, RecordRule};
+use super::kind::{RecordPointer, check_id};
 use crate::id::Digest;
 
 /// Longest title or name, in characters.
@@ -17,12 +17,12 @@ pub const TEXT_CHARS_MAX: usize = 16_000;
 pub const LIST_MAX: usize = 64;
 
 /// A body of one kind.
-pub(super) trait Body: DeserializeOwned {
+pub(super) trait RecordBody: DeserializeOwned {
     /// Checks the guardrails of the kind.
     fn check(&self, evidence: &[String]) -> Result<(), RecordFault>;
 
     /// The records that it names, which must be there.
-    fn names(&self) -> Vec<Pointer> {
+    fn names(&self) -> Vec<RecordPointer> {
         Vec::new()
     }
 }
@@ -31,15 +31,15 @@ pub(super) trait Body: DeserializeOwned {
 pub(super) fn filled(field: &str, text: &str, chars_max: usize) -> Result<(), RecordFault> {
     if text.trim().is_empty() {
         return Err(RecordFault::broken(
-            Rule::Field,
+            RecordRule::Field,
             format_args!("`{field}` is empty"),
         ));
     }
-    bounded(Rule::Field, field, text, chars_max)
+    bounded(RecordRule::Field, field, text, chars_max)
 }
 
 pub(super) fn bounded(
-    rule: Rule,
+    rule: RecordRule,
     field: &str,
     text: &str,
     chars_max: usize,
@@ -58,7 +58,7 @@ pub(super) fn bounded(
 pub(super) fn listed(field: &str, entries: &[String]) -> Result<(), RecordFault> {
     if entries.len() > LIST_MAX {
         return Err(RecordFault::broken(
-            Rule::Field,
+            RecordRule::Field,
             format_args!(
                 "`{field}` has {} entries, the limit is {LIST_MAX}",
                 entries.len()
@@ -76,7 +76,7 @@ pub(super) fn ends(from: &str, to: &str) -> Result<(), RecordFault> {
     check_id(to)?;
     if from == to {
         return Err(RecordFault::broken(
-            Rule::EdgeEnds,
+            RecordRule::EdgeEnds,
             format_args!("the edge leads from `{from}` to itself"),
         ));
     }
@@ -84,7 +84,7 @@ pub(super) fn ends(from: &str, to: &str) -> Result<(), RecordFault> {
 }
 
 /// The digest that stands there must be the one of the content.
-pub(super) fn same(rule: Rule, said: Digest, content: &str) -> Result<(), RecordFault> {
+pub(super) fn same(rule: RecordRule, said: Digest, content: &str) -> Result<(), RecordFault> {
     let found = sha256(content);
     if said == found {
         return Ok(());

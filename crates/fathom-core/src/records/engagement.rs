@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::body::{Body, TEXT_CHARS_MAX, TITLE_CHARS_MAX, bounded, filled, listed};
-use super::fault::{RecordFault, Rule};
-use super::kind::{Kind, Pointer, check_id};
+use super::body::{RecordBody, TEXT_CHARS_MAX, TITLE_CHARS_MAX, bounded, filled, listed};
+use super::fault::{RecordFault, RecordRule};
+use super::kind::{RecordKind, RecordPointer, check_id};
 use super::raw::{is_redacted, raw_word};
 use crate::unit::Timestamp;
 
@@ -30,23 +30,23 @@ pub struct EngagementEvent {
     pub at_ms: Timestamp,
 }
 
-impl Body for EngagementEvent {
+impl RecordBody for EngagementEvent {
     fn check(&self, _: &[String]) -> Result<(), RecordFault> {
         filled("platform", &self.platform, TITLE_CHARS_MAX)?;
         filled("account", &self.account, TITLE_CHARS_MAX)?;
         filled("action", &self.action, TITLE_CHARS_MAX)?;
         filled("author", &self.author, TITLE_CHARS_MAX)?;
         let about = self.about.as_deref().unwrap_or_default();
-        bounded(Rule::Field, "about", about, TITLE_CHARS_MAX)?;
+        bounded(RecordRule::Field, "about", about, TITLE_CHARS_MAX)?;
         // Not `filled`: a like or a follow has no words.
-        bounded(Rule::Field, "text", &self.text, TEXT_CHARS_MAX)
+        bounded(RecordRule::Field, "text", &self.text, TEXT_CHARS_MAX)
     }
 }
 
 /// Labels and risk flags of an event, which stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Annotation {
+pub struct CommentAnnotation {
     /// The event, by its id.
     pub event: String,
     /// Its classification, as `question`.
@@ -57,22 +57,22 @@ pub struct Annotation {
     pub risks: Vec<String>,
 }
 
-impl Body for Annotation {
+impl RecordBody for CommentAnnotation {
     fn check(&self, _: &[String]) -> Result<(), RecordFault> {
         check_id(&self.event)?;
         listed("labels", &self.labels)?;
         listed("risks", &self.risks)?;
         if self.labels.is_empty() && self.risks.is_empty() {
             return Err(RecordFault::broken(
-                Rule::AnnotationSays,
+                RecordRule::AnnotationSays,
                 "`labels` and `risks` are empty",
             ));
         }
         Ok(())
     }
 
-    fn names(&self) -> Vec<Pointer> {
-        vec![Pointer::to(Kind::EngagementEvent, &self.event)]
+    fn names(&self) -> Vec<RecordPointer> {
+        vec![RecordPointer::to(RecordKind::EngagementEvent, &self.event)]
     }
 }
 
@@ -86,21 +86,26 @@ pub struct ConversationSummary {
     pub pointers: Vec<String>,
 }
 
-impl Body for ConversationSummary {
+impl RecordBody for ConversationSummary {
     fn check(&self, _: &[String]) -> Result<(), RecordFault> {
-        bounded(Rule::SummaryBounded, "text", &self.text, SUMMARY_CHARS_MAX)?;
+        bounded(
+            RecordRule::SummaryBounded,
+            "text",
+            &self.text,
+            SUMMARY_CHARS_MAX,
+        )?;
         filled("text", &self.text, SUMMARY_CHARS_MAX)?;
         listed("pointers", &self.pointers)?;
         // What is raw is not said again: the message goes to a model.
         if raw_word(&self.text).is_some() {
             return Err(RecordFault::broken(
-                Rule::SummaryRedacted,
+                RecordRule::SummaryRedacted,
                 "`text` has an address, a number or an id of somebody or something; write `redacted:email-1` or the like",
             ));
         }
         if !self.pointers.iter().all(|pointer| is_redacted(pointer)) {
             return Err(RecordFault::broken(
-                Rule::SummaryRedacted,
+                RecordRule::SummaryRedacted,
                 "each of `pointers` is written as `redacted:` with a word and perhaps a number, as `redacted:url-2`",
             ));
         }
@@ -123,24 +128,24 @@ pub struct EngagementAction {
     pub receipt: Option<String>,
 }
 
-impl Body for EngagementAction {
+impl RecordBody for EngagementAction {
     fn check(&self, _: &[String]) -> Result<(), RecordFault> {
         check_id(&self.event)?;
         filled("action", &self.action, TITLE_CHARS_MAX)?;
         let receipt = self.receipt.as_deref().unwrap_or_default();
-        bounded(Rule::Field, "receipt", receipt, TEXT_CHARS_MAX)?;
-        bounded(Rule::Field, "text", &self.text, TEXT_CHARS_MAX)
+        bounded(RecordRule::Field, "receipt", receipt, TEXT_CHARS_MAX)?;
+        bounded(RecordRule::Field, "text", &self.text, TEXT_CHARS_MAX)
     }
 
-    fn names(&self) -> Vec<Pointer> {
-        vec![Pointer::to(Kind::EngagementEvent, &self.event)]
+    fn names(&self) -> Vec<RecordPointer> {
+        vec![RecordPointer::to(RecordKind::EngagementEvent, &self.event)]
     }
 }
 
 /// Work for a person: what was tried, what is known, what is asked and until when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct HandoffTicket {
+pub struct TicketBody {
     pub tried: String,
     pub known: String,
     /// The request to the person.
@@ -149,7 +154,7 @@ pub struct HandoffTicket {
     pub deadline_ms: Timestamp,
 }
 
-impl Body for HandoffTicket {
+impl RecordBody for TicketBody {
     fn check(&self, _: &[String]) -> Result<(), RecordFault> {
         for (field, text) in [
             ("tried", &self.tried),
@@ -158,7 +163,7 @@ impl Body for HandoffTicket {
         ] {
             if text.trim().is_empty() {
                 return Err(RecordFault::broken(
-                    Rule::TicketWhole,
+                    RecordRule::TicketWhole,
                     format_args!("`{field}` is empty"),
                 ));
             }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A rule for records and requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Rule {
+pub enum RecordRule {
     /// A request and a body have the fields of their kind and no others.
     Form,
     /// An id is short and of plain characters.
@@ -66,7 +66,7 @@ pub enum Rule {
     Found,
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for RecordRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
     }
@@ -97,14 +97,14 @@ pub struct RecordFault {
     pub kind: RecordFaultKind,
     /// The rule that is broken; none where the store cannot be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rule: Option<Rule>,
+    pub rule: Option<RecordRule>,
     /// In words, with the rule's name.
     pub message: String,
 }
 
 impl RecordFault {
     /// A rule is broken.
-    pub fn broken(rule: Rule, what: impl fmt::Display) -> Self {
+    pub fn broken(rule: RecordRule, what: impl fmt::Display) -> Self {
         Self {
             kind: rule.fault(),
             rule: Some(rule),
@@ -122,7 +122,7 @@ impl RecordFault {
     }
 }
 
-impl Rule {
+impl RecordRule {
     const fn fault(self) -> RecordFaultKind {
         match self {
             Self::Form | Self::Id | Self::KindOfDomain | Self::AskedAsWrite => {

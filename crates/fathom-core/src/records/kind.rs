@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::fault::{RecordFault, Rule};
+use super::fault::{RecordFault, RecordRule};
 use crate::domain::name;
 
 /// Longest id, in bytes.
@@ -14,7 +14,7 @@ pub const ID_BYTES_MAX: usize = 128;
 /// The kinds of records. Each belongs to one domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum RecordKind {
     /// A step of a plan.
     PlanNode,
     /// A relation between two steps.
@@ -53,7 +53,7 @@ pub enum Kind {
     JournalEntry,
 }
 
-impl Kind {
+impl RecordKind {
     /// All kinds.
     pub const ALL: [Self; 18] = [
         Self::PlanNode,
@@ -104,13 +104,13 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for RecordKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
     }
 }
 
-impl FromStr for Kind {
+impl FromStr for RecordKind {
     type Err = RecordFault;
 
     fn from_str(text: &str) -> Result<Self, RecordFault> {
@@ -118,7 +118,10 @@ impl FromStr for Kind {
         found.ok_or_else(|| {
             // It came from a model and is quoted in a message, so it must not be of any length.
             let text: String = text.chars().take(ID_BYTES_MAX).collect();
-            RecordFault::broken(Rule::Form, format_args!("`{text}` is no kind of record"))
+            RecordFault::broken(
+                RecordRule::Form,
+                format_args!("`{text}` is no kind of record"),
+            )
         })
     }
 }
@@ -130,7 +133,7 @@ pub fn check_id(id: &str) -> Result<(), RecordFault> {
         return Ok(());
     }
     Err(RecordFault::broken(
-        Rule::Id,
+        RecordRule::Id,
         format_args!(
             "an id has 1 to {ID_BYTES_MAX} letters, digits, dots, colons, dashes and low lines"
         ),
@@ -140,16 +143,16 @@ pub fn check_id(id: &str) -> Result<(), RecordFault> {
 /// Names a record, as `plan_node:launch`, or one version of it, as `plan_node:launch@2`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Pointer {
-    pub kind: Kind,
+pub struct RecordPointer {
+    pub kind: RecordKind,
     pub id: String,
     /// The version, from one; the newest if none is named.
     pub version: Option<u64>,
 }
 
-impl Pointer {
+impl RecordPointer {
     /// Names a record, whichever version.
-    pub fn to(kind: Kind, id: &str) -> Self {
+    pub fn to(kind: RecordKind, id: &str) -> Self {
         Self {
             kind,
             id: id.to_owned(),
@@ -158,7 +161,7 @@ impl Pointer {
     }
 }
 
-impl fmt::Display for Pointer {
+impl fmt::Display for RecordPointer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.kind, self.id)?;
         self.version
@@ -166,13 +169,13 @@ impl fmt::Display for Pointer {
     }
 }
 
-impl FromStr for Pointer {
+impl FromStr for RecordPointer {
     type Err = RecordFault;
 
     fn from_str(text: &str) -> Result<Self, RecordFault> {
         let no_pointer = || {
             RecordFault::broken(
-                Rule::Form,
+                RecordRule::Form,
                 "a pointer is written as `plan_node:launch` or `plan_node:launch@2`",
             )
         };
@@ -197,7 +200,7 @@ impl FromStr for Pointer {
     }
 }
 
-impl TryFrom<String> for Pointer {
+impl TryFrom<String> for RecordPointer {
     type Error = RecordFault;
 
     fn try_from(text: String) -> Result<Self, RecordFault> {
@@ -205,8 +208,8 @@ impl TryFrom<String> for Pointer {
     }
 }
 
-impl From<Pointer> for String {
-    fn from(pointer: Pointer) -> Self {
+impl From<RecordPointer> for String {
+    fn from(pointer: RecordPointer) -> Self {
         pointer.to_string()
     }
 }

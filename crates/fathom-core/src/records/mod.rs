@@ -1,6 +1,6 @@
 //! Records of the domains that have owners: their kinds, the guardrails of each, and what can be asked for.
 //!
-//! A record is never changed: another version of it is appended. [`check`] holds a [`Draft`] against the rules that need
+//! A record is never changed: another version of it is appended. [`check`] holds a [`RecordDraft`] against the rules that need
 //! nothing but the draft; the store looks after those that need other records.
 
 mod assets;
@@ -15,25 +15,25 @@ mod raw;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::contract::Role;
+use crate::contract::AgentRole;
 use crate::id::{Digest, EpisodeId, RunId};
 use crate::unit::Timestamp;
 
-pub use assets::{Asset, AssetBundle, AssetEdge, PayloadSnapshot};
+pub use assets::{AssetBody, AssetBundle, AssetEdge, PayloadSnapshot};
 pub use body::{LIST_MAX, TEXT_CHARS_MAX, TITLE_CHARS_MAX, sha256};
 pub use engagement::{
-    Annotation, ConversationSummary, EngagementAction, EngagementEvent, HandoffTicket,
-    SUMMARY_CHARS_MAX,
+    CommentAnnotation, ConversationSummary, EngagementAction, EngagementEvent, SUMMARY_CHARS_MAX,
+    TicketBody,
 };
-pub use fault::{RecordFault, RecordFaultKind, Rule};
-pub use kind::{ID_BYTES_MAX, Kind, Pointer, check_id};
+pub use fault::{RecordFault, RecordFaultKind, RecordRule};
+pub use kind::{ID_BYTES_MAX, RecordKind, RecordPointer, check_id};
 pub use oversight::{
-    CAPSULE_CHARS_MAX, Capsule, CapsuleKind, Flag, JournalEntry, PolicyBundle, ReportVerdict,
-    VerificationReport,
+    CAPSULE_CHARS_MAX, CapsuleBody, CapsuleKind, JournalNote, PolicyBundle, PolicyFlag,
+    ReportVerdict, VerificationReport,
 };
 pub use plan::{PlanEdge, PlanNode, PlanVariant, ScheduleProposal};
 
-use body::Body;
+use body::RecordBody;
 
 /// Most records of a read.
 pub const READ_RECORDS_MAX: u16 = 50;
@@ -47,8 +47,8 @@ pub const EVIDENCE_BYTES_MAX: usize = 256;
 /// A version to be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Draft {
-    pub kind: Kind,
+pub struct RecordDraft {
+    pub kind: RecordKind,
     /// The id. One that exists already gets another version.
     pub id: String,
     /// The body, in the fields of its kind.
@@ -59,51 +59,51 @@ pub struct Draft {
 }
 
 /// Holds a draft against all rules of its kind. Gives the records that it names or cites, which must be there.
-pub fn check(draft: &Draft) -> Result<Vec<Pointer>, RecordFault> {
+pub fn check(draft: &RecordDraft) -> Result<Vec<RecordPointer>, RecordFault> {
     check_id(&draft.id)?;
     // A body that no read could return would be lost to every reader.
     let bytes = draft.body.to_string().len();
     if bytes > READ_BYTES_MAX as usize {
         return Err(RecordFault::broken(
-            Rule::BodyBytes,
+            RecordRule::BodyBytes,
             format_args!("the body has {bytes} bytes, the limit is {READ_BYTES_MAX}"),
         ));
     }
     let mut named = check_evidence(&draft.evidence)?;
     named.extend(match draft.kind {
-        Kind::PlanNode => names::<PlanNode>(draft),
-        Kind::PlanEdge => names::<PlanEdge>(draft),
-        Kind::PlanVariant => names::<PlanVariant>(draft),
-        Kind::ScheduleProposal => names::<ScheduleProposal>(draft),
-        Kind::Asset => names::<Asset>(draft),
-        Kind::AssetEdge => names::<AssetEdge>(draft),
-        Kind::AssetBundle => names::<AssetBundle>(draft),
-        Kind::PayloadSnapshot => names::<PayloadSnapshot>(draft),
-        Kind::ConversationSummary => names::<ConversationSummary>(draft),
-        Kind::EngagementEvent => names::<EngagementEvent>(draft),
-        Kind::Annotation => names::<Annotation>(draft),
-        Kind::EngagementAction => names::<EngagementAction>(draft),
-        Kind::HandoffTicket => names::<HandoffTicket>(draft),
-        Kind::PolicyBundle => names::<PolicyBundle>(draft),
-        Kind::Flag => names::<Flag>(draft),
-        Kind::Capsule => names::<Capsule>(draft),
-        Kind::VerificationReport => names::<VerificationReport>(draft),
-        Kind::JournalEntry => names::<JournalEntry>(draft),
+        RecordKind::PlanNode => names::<PlanNode>(draft),
+        RecordKind::PlanEdge => names::<PlanEdge>(draft),
+        RecordKind::PlanVariant => names::<PlanVariant>(draft),
+        RecordKind::ScheduleProposal => names::<ScheduleProposal>(draft),
+        RecordKind::Asset => names::<AssetBody>(draft),
+        RecordKind::AssetEdge => names::<AssetEdge>(draft),
+        RecordKind::AssetBundle => names::<AssetBundle>(draft),
+        RecordKind::PayloadSnapshot => names::<PayloadSnapshot>(draft),
+        RecordKind::ConversationSummary => names::<ConversationSummary>(draft),
+        RecordKind::EngagementEvent => names::<EngagementEvent>(draft),
+        RecordKind::Annotation => names::<CommentAnnotation>(draft),
+        RecordKind::EngagementAction => names::<EngagementAction>(draft),
+        RecordKind::HandoffTicket => names::<TicketBody>(draft),
+        RecordKind::PolicyBundle => names::<PolicyBundle>(draft),
+        RecordKind::Flag => names::<PolicyFlag>(draft),
+        RecordKind::Capsule => names::<CapsuleBody>(draft),
+        RecordKind::VerificationReport => names::<VerificationReport>(draft),
+        RecordKind::JournalEntry => names::<JournalNote>(draft),
     }?);
     Ok(named)
 }
 
-fn names<B: Body>(draft: &Draft) -> Result<Vec<Pointer>, RecordFault> {
+fn names<B: RecordBody>(draft: &RecordDraft) -> Result<Vec<RecordPointer>, RecordFault> {
     let body = B::deserialize(&draft.body).map_err(|error| {
-        RecordFault::broken(Rule::Form, format_args!("`{}`: {error}", draft.kind))
+        RecordFault::broken(RecordRule::Form, format_args!("`{}`: {error}", draft.kind))
     })?;
     body.check(&draft.evidence)?;
     Ok(body.names())
 }
 
 /// The records among the evidence. What has the scheme of a kind of record must be a whole pointer.
-fn check_evidence(evidence: &[String]) -> Result<Vec<Pointer>, RecordFault> {
-    let broken = |what: &dyn std::fmt::Display| RecordFault::broken(Rule::EvidenceForm, what);
+fn check_evidence(evidence: &[String]) -> Result<Vec<RecordPointer>, RecordFault> {
+    let broken = |what: &dyn std::fmt::Display| RecordFault::broken(RecordRule::EvidenceForm, what);
     if evidence.len() > LIST_MAX {
         let count = evidence.len();
         return Err(broken(&format_args!(
@@ -120,7 +120,7 @@ fn check_evidence(evidence: &[String]) -> Result<Vec<Pointer>, RecordFault> {
             )));
         }
         // Other schemes name things that are kept elsewhere; whether those exist is not for the records to know.
-        if scheme.parse::<Kind>().is_ok() {
+        if scheme.parse::<RecordKind>().is_ok() {
             records.push(at.parse().map_err(|fault| broken(&fault))?);
         }
     }
@@ -132,10 +132,10 @@ fn check_evidence(evidence: &[String]) -> Result<Vec<Pointer>, RecordFault> {
 #[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
 pub enum RecordRequest {
     /// Keep another version of something.
-    Append(Draft),
+    Append(RecordDraft),
     /// The newest versions, in the order in which they came. A read past its bound is refused.
     Read {
-        kind: Kind,
+        kind: RecordKind,
         /// The ids; all if none is named.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ids: Option<Vec<String>>,
@@ -148,7 +148,7 @@ pub enum RecordRequest {
         bytes_max: u32,
     },
     /// The newest version of one record.
-    Latest { kind: Kind, id: String },
+    Latest { kind: RecordKind, id: String },
     /// The verified capsule of a source, if there is one.
     Capsule {
         kind: CapsuleKind,
@@ -167,11 +167,11 @@ impl RecordRequest {
     }
 
     /// The kind of record that it is about.
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> RecordKind {
         match self {
             Self::Append(draft) => draft.kind,
             Self::Read { kind, .. } | Self::Latest { kind, .. } => *kind,
-            Self::Capsule { .. } => Kind::Capsule,
+            Self::Capsule { .. } => RecordKind::Capsule,
         }
     }
 
@@ -190,13 +190,13 @@ impl RecordRequest {
         let asked = ids.as_ref().map_or(0, Vec::len).max(usize::from(*limit));
         if asked > usize::from(READ_RECORDS_MAX) || *limit == 0 {
             return Err(RecordFault::broken(
-                Rule::ReadLimit,
+                RecordRule::ReadLimit,
                 format_args!("a read takes 1 to {READ_RECORDS_MAX} records, {asked} are asked for"),
             ));
         }
         if *bytes_max > READ_BYTES_MAX {
             return Err(RecordFault::broken(
-                Rule::ReadBytes,
+                RecordRule::ReadBytes,
                 format_args!(
                     "a read takes {READ_BYTES_MAX} bytes at most, {bytes_max} are asked for"
                 ),
@@ -209,12 +209,12 @@ impl RecordRequest {
 /// The author of a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "who", rename_all = "snake_case")]
-pub enum Author {
+pub enum RecordAuthor {
     Episode {
         run: RunId,
         /// Its place in the run.
         episode: EpisodeId,
-        role: Role,
+        role: AgentRole,
     },
     Person {
         /// Their name on this system.
@@ -229,17 +229,17 @@ pub enum Author {
 
 /// One version of something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct DomainRecord {
     /// Its place among all records, from one.
     pub seq: u64,
-    pub kind: Kind,
+    pub kind: RecordKind,
     pub id: String,
     /// Counted from one.
     pub version: u64,
     pub body: Value,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
-    pub by: Author,
+    pub by: RecordAuthor,
     pub at_ms: Timestamp,
     /// Untrusted content that it may come from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -252,9 +252,9 @@ pub struct Record {
 pub struct RecordAnswer {
     /// The version that was written.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub written: Option<Pointer>,
+    pub written: Option<RecordPointer>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub records: Vec<Record>,
+    pub records: Vec<DomainRecord>,
     /// Ids that nothing was found for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,

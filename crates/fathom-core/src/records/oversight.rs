@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::body::{Body, TEXT_CHARS_MAX, TITLE_CHARS_MAX, bounded, filled, listed};
-use super::fault::{RecordFault, Rule};
+use super::body::{RecordBody, TEXT_CHARS_MAX, TITLE_CHARS_MAX, bounded, filled, listed};
+use super::fault::{RecordFault, RecordRule};
 use crate::id::Digest;
 
 /// Longest capsule, in characters.
@@ -22,7 +22,7 @@ pub struct PolicyBundle {
     pub reason: String,
 }
 
-impl Body for PolicyBundle {
+impl RecordBody for PolicyBundle {
     fn check(&self, _: &[String]) -> Result<(), RecordFault> {
         filled("version", &self.version, TITLE_CHARS_MAX)?;
         filled("reason", &self.reason, TEXT_CHARS_MAX)
@@ -32,12 +32,12 @@ impl Body for PolicyBundle {
 /// A setting that people made. Its id is its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Flag {
+pub struct PolicyFlag {
     pub value: Value,
     pub reason: String,
 }
 
-impl Body for Flag {
+impl RecordBody for PolicyFlag {
     fn check(&self, _: &[String]) -> Result<(), RecordFault> {
         filled("reason", &self.reason, TEXT_CHARS_MAX)
     }
@@ -59,7 +59,7 @@ pub enum CapsuleKind {
 /// A bounded summary of a large source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Capsule {
+pub struct CapsuleBody {
     pub kind: CapsuleKind,
     /// SHA-256 of the source: another digest is another source.
     pub source: Digest,
@@ -72,16 +72,21 @@ pub struct Capsule {
     pub verified: bool,
 }
 
-impl Body for Capsule {
+impl RecordBody for CapsuleBody {
     fn check(&self, evidence: &[String]) -> Result<(), RecordFault> {
-        bounded(Rule::CapsuleBounded, "text", &self.text, CAPSULE_CHARS_MAX)?;
+        bounded(
+            RecordRule::CapsuleBounded,
+            "text",
+            &self.text,
+            CAPSULE_CHARS_MAX,
+        )?;
         filled("text", &self.text, CAPSULE_CHARS_MAX)?;
         listed("refs", &self.refs)?;
         // That the report exists, passed and is about this text is checked where the records are.
         let report = |at: &String| at.starts_with("verification_report:");
         if self.verified && !evidence.iter().any(report) {
             return Err(RecordFault::broken(
-                Rule::CapsuleVerified,
+                RecordRule::CapsuleVerified,
                 "a verified capsule cites its `verification_report:…` in `evidence`",
             ));
         }
@@ -114,7 +119,7 @@ pub struct VerificationReport {
     pub findings: String,
 }
 
-impl Body for VerificationReport {
+impl RecordBody for VerificationReport {
     fn check(&self, _: &[String]) -> Result<(), RecordFault> {
         filled("subject", &self.subject, TITLE_CHARS_MAX)?;
         filled("findings", &self.findings, TEXT_CHARS_MAX)
@@ -124,14 +129,14 @@ impl Body for VerificationReport {
 /// A note for those who come later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct JournalEntry {
+pub struct JournalNote {
     /// In a few words.
     pub title: String,
     /// In full.
     pub text: String,
 }
 
-impl Body for JournalEntry {
+impl RecordBody for JournalNote {
     fn check(&self, _: &[String]) -> Result<(), RecordFault> {
         filled("title", &self.title, TITLE_CHARS_MAX)?;
         filled("text", &self.text, TEXT_CHARS_MAX)

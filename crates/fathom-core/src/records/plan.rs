@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::body::{Body, TEXT_CHARS_MAX, TITLE_CHARS_MAX, ends, filled};
-use super::fault::{RecordFault, Rule};
-use super::kind::{Kind, Pointer, check_id};
+use super::body::{RecordBody, TEXT_CHARS_MAX, TITLE_CHARS_MAX, ends, filled};
+use super::fault::{RecordFault, RecordRule};
+use super::kind::{RecordKind, RecordPointer, check_id};
 use crate::unit::Timestamp;
 
 /// A step of a plan. It cites what it rests on: at least one capsule or conversation summary.
@@ -17,17 +17,19 @@ pub struct PlanNode {
     pub text: String,
 }
 
-impl Body for PlanNode {
+impl RecordBody for PlanNode {
     fn check(&self, evidence: &[String]) -> Result<(), RecordFault> {
         filled("title", &self.title, TITLE_CHARS_MAX)?;
         filled("text", &self.text, TEXT_CHARS_MAX)?;
-        let rests = [Kind::Capsule, Kind::ConversationSummary];
-        let mut cited = evidence.iter().filter_map(|at| at.parse::<Pointer>().ok());
+        let rests = [RecordKind::Capsule, RecordKind::ConversationSummary];
+        let mut cited = evidence
+            .iter()
+            .filter_map(|at| at.parse::<RecordPointer>().ok());
         if cited.any(|pointer| rests.contains(&pointer.kind)) {
             return Ok(());
         }
         Err(RecordFault::broken(
-            Rule::NodeEvidence,
+            RecordRule::NodeEvidence,
             "a plan node cites at least one `capsule:…` or `conversation_summary:…` in `evidence`",
         ))
     }
@@ -45,28 +47,28 @@ pub struct PlanEdge {
     pub rationale: String,
 }
 
-impl Body for PlanEdge {
+impl RecordBody for PlanEdge {
     fn check(&self, evidence: &[String]) -> Result<(), RecordFault> {
         ends(&self.from, &self.to)?;
         if self.rationale.trim().is_empty() {
             return Err(RecordFault::broken(
-                Rule::EdgeRationale,
+                RecordRule::EdgeRationale,
                 "`rationale` is empty",
             ));
         }
         filled("rationale", &self.rationale, TEXT_CHARS_MAX)?;
         if evidence.is_empty() {
             return Err(RecordFault::broken(
-                Rule::EdgeEvidence,
+                RecordRule::EdgeEvidence,
                 "a plan edge cites at least one pointer in `evidence`",
             ));
         }
         Ok(())
     }
 
-    fn names(&self) -> Vec<Pointer> {
+    fn names(&self) -> Vec<RecordPointer> {
         [&self.from, &self.to]
-            .map(|id| Pointer::to(Kind::PlanNode, id))
+            .map(|id| RecordPointer::to(RecordKind::PlanNode, id))
             .to_vec()
     }
 }
@@ -83,15 +85,15 @@ pub struct PlanVariant {
     pub text: String,
 }
 
-impl Body for PlanVariant {
+impl RecordBody for PlanVariant {
     fn check(&self, _: &[String]) -> Result<(), RecordFault> {
         check_id(&self.node)?;
         filled("title", &self.title, TITLE_CHARS_MAX)?;
         filled("text", &self.text, TEXT_CHARS_MAX)
     }
 
-    fn names(&self) -> Vec<Pointer> {
-        vec![Pointer::to(Kind::PlanNode, &self.node)]
+    fn names(&self) -> Vec<RecordPointer> {
+        vec![RecordPointer::to(RecordKind::PlanNode, &self.node)]
     }
 }
 
@@ -107,14 +109,14 @@ pub struct ScheduleProposal {
     pub reason: String,
 }
 
-impl Body for ScheduleProposal {
+impl RecordBody for ScheduleProposal {
     fn check(&self, _: &[String]) -> Result<(), RecordFault> {
         check_id(&self.node)?;
         filled("platform", &self.platform, TITLE_CHARS_MAX)?;
         filled("reason", &self.reason, TEXT_CHARS_MAX)
     }
 
-    fn names(&self) -> Vec<Pointer> {
-        vec![Pointer::to(Kind::PlanNode, &self.node)]
+    fn names(&self) -> Vec<RecordPointer> {
+        vec![RecordPointer::to(RecordKind::PlanNode, &self.node)]
     }
 }

@@ -2,26 +2,26 @@
 
 use std::collections::VecDeque;
 
-use super::{Run, Slot};
+use super::{EpisodeSlot, Run};
 use crate::amounts::Amounts;
-use crate::command::{Awaited, Command};
-use crate::domain::Access;
-use crate::effect::{EffectOutcome, EffectRequest, KillScope, Permit};
+use crate::command::{Command, ExternalWait};
+use crate::domain::DomainAccess;
+use crate::effect::{EffectOutcome, EffectPermit, EffectRequest, KillScope};
 use crate::event::EventKind;
 use crate::id::{AskId, EpisodeId};
-use crate::ledger::Accounts;
-use crate::step::{Appended, Position, Step};
+use crate::ledger::BudgetAccounts;
+use crate::step::{AppendReceipt, HostStep, LogPosition};
 use crate::text::Text;
 
-impl<L: Accounts> Run<L> {
+impl<L: BudgetAccounts> Run<L> {
     /// Turns a command into a step, now or once the log is durable up to it.
     pub(super) fn carry_out(
         &mut self,
         id: &EpisodeId,
         command: Command,
-        appended: Appended,
+        appended: AppendReceipt,
         queue: &mut VecDeque<(EpisodeId, EventKind)>,
-        steps: &mut Vec<Step>,
+        steps: &mut Vec<HostStep>,
     ) {
         let episode = id.clone();
         let position = appended.position;
@@ -35,7 +35,7 @@ impl<L: Accounts> Run<L> {
                 once,
                 round,
             } => {
-                let step = Step::Measure {
+                let step = HostStep::Measure {
                     episode,
                     ask,
                     model,
@@ -63,7 +63,7 @@ impl<L: Accounts> Run<L> {
                 ..
             } => {
                 self.told.sent(id, ask);
-                let step = Step::Call {
+                let step = HostStep::Call {
                     episode,
                     ask,
                     attempt,
@@ -84,7 +84,7 @@ impl<L: Accounts> Run<L> {
             | Command::AnswerCell { .. }
             | Command::Domain { .. }) => return self.ask_host(episode, command, position, steps),
             Command::Propose { ask, effect } => {
-                steps.push(Step::Decide {
+                steps.push(HostStep::Decide {
                     episode,
                     ask,
                     effect,
@@ -96,24 +96,24 @@ impl<L: Accounts> Run<L> {
             }
             Command::Reconcile { ask, effect } => (
                 position,
-                Step::Reconcile {
+                HostStep::Reconcile {
                     episode,
                     ask,
                     effect,
                 },
             ),
             // A person must not see what a crash could take back.
-            Command::Emit { block } => (position, Step::Emit { episode, block }),
+            Command::Emit { block } => (position, HostStep::Emit { episode, block }),
             Command::Finish { result } => {
                 self.close(id, result.clone(), appended.head);
                 self.told.over(id);
                 let Some(parent) = id.parent() else {
-                    return self.gate(position, Step::Finished(result), steps);
+                    return self.gate(position, HostStep::Finished(result), steps);
                 };
                 let child = episode.clone();
                 // Not gated: the result stays inside the run, and whatever leaves because of it waits for a later
                 // position.
-                steps.push(Step::Over { episode });
+                steps.push(HostStep::Over { episode });
                 let head = appended.head;
                 let kind = EventKind::ChildFinished {
                     child,
@@ -134,11 +134,11 @@ impl<L: Accounts> Run<L> {
         episode: EpisodeId,
         ask: AskId,
         effect: EffectRequest,
-        position: Position,
-        steps: &mut Vec<Step>,
+        position: LogPosition,
+        steps: &mut Vec<HostStep>,
     ) {
-        let permit = Permit::new(episode, ask, effect);
-        self.gate(position, Step::Attempt(permit), steps);
+        let permit = EffectPermit::new(episode, ask, effect);
+        self.gate(position, HostStep::Attempt(permit), steps);
     }
 
     /// Passes on what the host does for an episode. A domain changes only once the log holds the request.
@@ -146,24 +146,24 @@ impl<L: Accounts> Run<L> {
         &mut self,
         episode: EpisodeId,
         command: Command,
-        position: Position,
-        steps: &mut Vec<Step>,
+        position: LogPosition,
+        steps: &mut Vec<HostStep>,
     ) {
         let (ask, access) = match &command {
             Command::Domain { ask, request } => (*ask, request.access),
             Command::Summarise { ask, .. }
             | Command::RunCell { ask, .. }
-            | Command::AnswerCell { ask, .. } => (*ask, Access::Read),
+            | Command::AnswerCell { ask, .. } => (*ask, DomainAccess::Read),
             _ => return,
         };
-        let step = Step::Host {
+        let step = HostStep::Host {
             episode,
             ask,
             command,
         };
         match access {
-            Access::Read => steps.push(step),
-            Access::Write => self.gate(position, step, steps),
+            DomainAccess::Read => steps.push(step),
+            DomainAccess::Write => self.gate(position, step, steps),
         }
     }
 
@@ -172,17 +172,17 @@ impl<L: Accounts> Run<L> {
         &mut self,
         id: EpisodeId,
         command: Command,
-        position: Position,
+        position: LogPosition,
         queue: &mut VecDeque<(EpisodeId, EventKind)>,
-        steps: &mut Vec<Step>,
+        steps: &mut Vec<HostStep>,
     ) {
         match command {
             Command::Lease { upto } => self.lease(&id, upto, position),
             Command::Spawn { child, started, .. } => match self.slots.get(&child) {
                 None => queue.push_back((child, EventKind::Started(started))),
-                Some(Slot::Live(_)) => {}
+                Some(EpisodeSlot::Live(_)) => {}
                 // After a crash a child may be over in its own journal and not yet in that of its parent.
-                Some(Slot::Finished { result, head }) => {
+                Some(EpisodeSlot::Finished { result, head }) => {
                     let (result, head) = (result.clone(), *head);
                     let kind = EventKind::ChildFinished {
                         child,
@@ -198,8 +198,8 @@ impl<L: Accounts> Run<L> {
             }
             Command::Await { awaited } => {
                 self.note_outage(&id, &awaited);
-                if let Awaited::Until { at } = awaited {
-                    steps.push(Step::Timer { episode: id, at });
+                if let ExternalWait::Until { at } = awaited {
+                    steps.push(HostStep::Timer { episode: id, at });
                 }
             }
             Command::Refuse { ask, reason } => {
@@ -259,14 +259,14 @@ impl<L: Accounts> Run<L> {
 
     /// Gives up a call. One that still waits for its lease was never sent: it is taken out of the gate, and
     /// the host, which never saw it, answers for it all the same.
-    fn cancel(&mut self, episode: EpisodeId, ask: AskId, attempt: u16, steps: &mut Vec<Step>) {
+    fn cancel(&mut self, episode: EpisodeId, ask: AskId, attempt: u16, steps: &mut Vec<HostStep>) {
         for steps in self.gated.values_mut() {
             steps.retain(|step| {
-                !matches!(step, Step::Call { episode: e, ask: a, attempt: n, .. }
+                !matches!(step, HostStep::Call { episode: e, ask: a, attempt: n, .. }
                     if *e == episode && *a == ask && *n == attempt)
             });
         }
-        steps.push(Step::Cancel {
+        steps.push(HostStep::Cancel {
             episode,
             ask,
             attempt,
@@ -274,16 +274,16 @@ impl<L: Accounts> Run<L> {
     }
 
     /// Notes where a lease was written.
-    pub(super) fn lease(&mut self, id: &EpisodeId, upto: Amounts, position: Position) {
-        if let Some(Slot::Live(live)) = self.slots.get_mut(id) {
+    pub(super) fn lease(&mut self, id: &EpisodeId, upto: Amounts, position: LogPosition) {
+        if let Some(EpisodeSlot::Live(live)) = self.slots.get_mut(id) {
             live.leases.push_back((upto, position));
         }
     }
 
     /// An earlier owner's leases may be drawn on once it is durable that there is a new one. Until then a crash
     /// would leave the journal of an owner who departed in good order, and nothing would be forfeited.
-    pub(super) fn take_over_leases(&mut self, id: &EpisodeId, position: Position) {
-        if let Some(Slot::Live(live)) = self.slots.get_mut(id) {
+    pub(super) fn take_over_leases(&mut self, id: &EpisodeId, position: LogPosition) {
+        if let Some(EpisodeSlot::Live(live)) = self.slots.get_mut(id) {
             for (_, written) in &mut live.leases {
                 *written = position;
             }
@@ -296,7 +296,7 @@ impl<L: Accounts> Run<L> {
         let mut withheld = Vec::new();
         for steps in self.gated.values_mut() {
             steps.retain(|step| {
-                let Step::Attempt(permit) = step else {
+                let HostStep::Attempt(permit) = step else {
                     return true;
                 };
                 if !scope.covers(&permit.effect().target) {
@@ -314,8 +314,8 @@ impl<L: Accounts> Run<L> {
     }
 
     /// The position at which the lease that covers `drawn` was written.
-    fn leased_at(&mut self, id: &EpisodeId, drawn: Amounts) -> Option<Position> {
-        let Some(Slot::Live(live)) = self.slots.get_mut(id) else {
+    fn leased_at(&mut self, id: &EpisodeId, drawn: Amounts) -> Option<LogPosition> {
+        let Some(EpisodeSlot::Live(live)) = self.slots.get_mut(id) else {
             return None;
         };
         // Draws only grow, so a lease that no longer reaches is of no use to any later call.
@@ -327,7 +327,7 @@ impl<L: Accounts> Run<L> {
         live.leases.front().map(|(_, position)| *position)
     }
 
-    fn gate(&mut self, position: Position, step: Step, steps: &mut Vec<Step>) {
+    fn gate(&mut self, position: LogPosition, step: HostStep, steps: &mut Vec<HostStep>) {
         if position <= self.durable {
             steps.push(step);
         } else {

@@ -11,32 +11,32 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use crate::amounts::Amounts;
-use crate::command::{Awaited, Command};
+use crate::command::{Command, ExternalWait};
 use crate::effect::KillScope;
 use crate::episode::Episode;
-use crate::event::{Departure, Event, EventKind, Record, Signal, Started};
+use crate::event::{EpisodeSpec, Event, EventKind, JournalRecord, ReleaseReason, Signal};
 use crate::failure::ModelFailure;
 use crate::id::{Digest, EpisodeId, Epoch, Seq};
-use crate::ledger::{Accounts, Ledger};
+use crate::ledger::{BudgetAccounts, Ledger};
 use crate::outcome::EpisodeResult;
-use crate::program::Programs;
-use crate::step::{Difference, Log, Position, Step, Wait};
+use crate::program::ProgramFactory;
+use crate::step::{HostStep, LogPosition, RecordLog, ReplayDifference, RunWait};
 use crate::unit::Timestamp;
 
-use told::Told;
+use told::RequestDedup;
 
-struct Live<L> {
+struct LiveEpisode<L> {
     episode: Episode<L>,
     next_seq: Seq,
     /// Leases in the order they were written: how much, and where.
-    leases: VecDeque<(Amounts, Position)>,
+    leases: VecDeque<(Amounts, LogPosition)>,
     /// True if it waits for people and children only.
     blocked: bool,
     outage: Option<ModelFailure>,
 }
 
-enum Slot<L> {
-    Live(Box<Live<L>>),
+enum EpisodeSlot<L> {
+    Live(Box<LiveEpisode<L>>),
     Finished {
         result: Box<EpisodeResult>,
         head: Digest,
@@ -46,21 +46,21 @@ enum Slot<L> {
 /// The tree of episodes under one owner.
 pub struct Run<L = Ledger> {
     epoch: Epoch,
-    programs: Arc<dyn Programs>,
-    slots: BTreeMap<EpisodeId, Slot<L>>,
+    programs: Arc<dyn ProgramFactory>,
+    slots: BTreeMap<EpisodeId, EpisodeSlot<L>>,
     /// Episodes that are live, and those of them that could move without a person.
     live: usize,
     moving: usize,
     kills: Vec<KillScope>,
-    durable: Position,
-    gated: BTreeMap<Position, Vec<Step>>,
-    told: Told,
+    durable: LogPosition,
+    gated: BTreeMap<LogPosition, Vec<HostStep>>,
+    told: RequestDedup,
     released: bool,
 }
 
-impl<L: Accounts> Run<L> {
+impl<L: BudgetAccounts> Run<L> {
     /// A run with no episode yet.
-    pub fn new(epoch: Epoch, programs: Arc<dyn Programs>) -> Self {
+    pub fn new(epoch: Epoch, programs: Arc<dyn ProgramFactory>) -> Self {
         Self {
             epoch,
             programs,
@@ -68,15 +68,20 @@ impl<L: Accounts> Run<L> {
             live: 0,
             moving: 0,
             kills: Vec::new(),
-            durable: Position(0),
+            durable: LogPosition(0),
             gated: BTreeMap::new(),
-            told: Told::default(),
+            told: RequestDedup::default(),
             released: false,
         }
     }
 
     /// Begins the root.
-    pub fn start(&mut self, log: &mut dyn Log, at: Timestamp, started: Started) -> Vec<Step> {
+    pub fn start(
+        &mut self,
+        log: &mut dyn RecordLog,
+        at: Timestamp,
+        started: EpisodeSpec,
+    ) -> Vec<HostStep> {
         self.deliver(
             log,
             at,
@@ -89,10 +94,10 @@ impl<L: Accounts> Run<L> {
     pub fn refold(
         &mut self,
         episode: &EpisodeId,
-        record: &Record,
+        record: &JournalRecord,
         head: Digest,
-    ) -> Option<Difference> {
-        let difference = |recorded: &[Command], folded: &[Command]| Difference {
+    ) -> Option<ReplayDifference> {
+        let difference = |recorded: &[Command], folded: &[Command]| ReplayDifference {
             episode: episode.clone(),
             seq: record.seq,
             recorded: recorded.to_vec(),
@@ -102,7 +107,7 @@ impl<L: Accounts> Run<L> {
             // Such a record is never written: its episode has not begun, began twice or was over.
             return Some(difference(&record.commands, &[]));
         };
-        if let Some(Slot::Live(live)) = self.slots.get_mut(episode) {
+        if let Some(EpisodeSlot::Live(live)) = self.slots.get_mut(episode) {
             live.next_seq = record.seq.next();
         }
         self.told.hear(episode, record.seq, &record.event.kind);
@@ -132,7 +137,7 @@ impl<L: Accounts> Run<L> {
                 Command::CallModel { ask, .. } => self.told.sent(episode, ask),
                 Command::Await { awaited } => self.note_outage(episode, &awaited),
                 // What is read from the journal is durable.
-                Command::Lease { upto } => self.lease(episode, upto, Position(0)),
+                Command::Lease { upto } => self.lease(episode, upto, LogPosition(0)),
                 _ => {}
             }
         }
@@ -141,7 +146,7 @@ impl<L: Accounts> Run<L> {
     }
 
     /// Goes on with a run that was refolded from its journal.
-    pub fn resume(&mut self, log: &mut dyn Log, at: Timestamp) -> Vec<Step> {
+    pub fn resume(&mut self, log: &mut dyn RecordLog, at: Timestamp) -> Vec<HostStep> {
         self.told.resume();
         let mut queue = VecDeque::new();
         for (id, episode) in self.live() {
@@ -161,16 +166,21 @@ impl<L: Accounts> Run<L> {
     /// Gives an event to an episode. One that is over takes none.
     pub fn deliver(
         &mut self,
-        log: &mut dyn Log,
+        log: &mut dyn RecordLog,
         at: Timestamp,
         episode: EpisodeId,
         kind: EventKind,
-    ) -> Vec<Step> {
+    ) -> Vec<HostStep> {
         self.process(log, at, VecDeque::from([(episode, kind)]))
     }
 
     /// Gives a signal to those it concerns.
-    pub fn signal(&mut self, log: &mut dyn Log, at: Timestamp, signal: &Signal) -> Vec<Step> {
+    pub fn signal(
+        &mut self,
+        log: &mut dyn RecordLog,
+        at: Timestamp,
+        signal: &Signal,
+    ) -> Vec<HostStep> {
         self.note_kill(signal);
         let concerns = |id: &EpisodeId| match signal {
             Signal::Cancel => id.is_root(),
@@ -190,7 +200,7 @@ impl<L: Accounts> Run<L> {
     }
 
     /// Lets go of the run: nothing is carried out any more.
-    pub fn release(&mut self, log: &mut dyn Log, at: Timestamp, why: Departure) {
+    pub fn release(&mut self, log: &mut dyn RecordLog, at: Timestamp, why: ReleaseReason) {
         let queue = self
             .slots
             .keys()
@@ -203,25 +213,25 @@ impl<L: Accounts> Run<L> {
     }
 
     /// The log is durable up to here: what waited for that may go out.
-    pub fn durable(&mut self, upto: Position) -> Vec<Step> {
+    pub fn durable(&mut self, upto: LogPosition) -> Vec<HostStep> {
         let held_back = self.awaits_log();
         self.durable = self.durable.max(upto);
         let later = self
             .gated
-            .split_off(&Position(self.durable.0.saturating_add(1)));
+            .split_off(&LogPosition(self.durable.0.saturating_add(1)));
         let due = std::mem::replace(&mut self.gated, later);
         // In the order of their positions, which is the order in which they were asked for.
-        let mut steps: Vec<Step> = due.into_values().flatten().collect();
+        let mut steps: Vec<HostStep> = due.into_values().flatten().collect();
         // A wait was not announced while steps were held back, and nothing else would announce it now.
         if held_back {
-            steps.extend(self.waiting().map(Step::Waiting));
+            steps.extend(self.waiting().map(HostStep::Waiting));
         }
         steps
     }
 
     /// The reason why nothing moves until a person acts, if that is so. Steps that wait for the log go out first: an
     /// owner who lets go of the run would never show them.
-    pub fn waiting(&self) -> Option<Wait> {
+    pub fn waiting(&self) -> Option<RunWait> {
         (self.moving == 0 && self.live > 0 && !self.awaits_log()).then(|| self.wait())
     }
 
@@ -233,7 +243,7 @@ impl<L: Accounts> Run<L> {
     /// The root's result, once it is over.
     pub fn result(&self) -> Option<&EpisodeResult> {
         match self.slots.get(&EpisodeId::root()) {
-            Some(Slot::Finished { result, .. }) => Some(result),
+            Some(EpisodeSlot::Finished { result, .. }) => Some(result),
             _ => None,
         }
     }
@@ -241,8 +251,8 @@ impl<L: Accounts> Run<L> {
     /// The episodes that are not over.
     pub fn live(&self) -> impl Iterator<Item = (&EpisodeId, &Episode<L>)> {
         self.slots.iter().filter_map(|(id, slot)| match slot {
-            Slot::Live(live) => Some((id, &live.episode)),
-            Slot::Finished { .. } => None,
+            EpisodeSlot::Live(live) => Some((id, &live.episode)),
+            EpisodeSlot::Finished { .. } => None,
         })
     }
 
@@ -253,10 +263,10 @@ impl<L: Accounts> Run<L> {
 
     fn process(
         &mut self,
-        log: &mut dyn Log,
+        log: &mut dyn RecordLog,
         at: Timestamp,
         mut queue: VecDeque<(EpisodeId, EventKind)>,
-    ) -> Vec<Step> {
+    ) -> Vec<HostStep> {
         let mut steps = Vec::new();
         // Late answers must not be appended: the next owner may already write under its own epoch.
         if self.released {
@@ -269,13 +279,13 @@ impl<L: Accounts> Run<L> {
             let Some(commands) = self.fold(&id, &event) else {
                 continue;
             };
-            let Some(Slot::Live(live)) = self.slots.get_mut(&id) else {
+            let Some(EpisodeSlot::Live(live)) = self.slots.get_mut(&id) else {
                 continue;
             };
             let seq = live.next_seq;
             live.next_seq = seq.next();
             steps.extend(self.told.hear(&id, seq, &event.kind));
-            let record = Record {
+            let record = JournalRecord {
                 seq,
                 epoch: self.epoch,
                 event,
@@ -301,7 +311,7 @@ impl<L: Accounts> Run<L> {
         // Only now, with the queue empty, is it certain that nobody in this batch goes on with a request that others
         // wait for.
         steps.extend(self.told.settle());
-        steps.extend(self.waiting().map(Step::Waiting));
+        steps.extend(self.waiting().map(HostStep::Waiting));
         steps
     }
 
@@ -311,19 +321,20 @@ impl<L: Accounts> Run<L> {
             (None, EventKind::Started(started)) => {
                 let (episode, commands) =
                     Episode::begin(id.clone(), event.at, started, &*self.programs);
-                let live = Live {
+                let live = LiveEpisode {
                     episode,
                     next_seq: Seq(0),
                     leases: VecDeque::new(),
                     blocked: false,
                     outage: None,
                 };
-                self.slots.insert(id.clone(), Slot::Live(Box::new(live)));
+                self.slots
+                    .insert(id.clone(), EpisodeSlot::Live(Box::new(live)));
                 self.live += 1;
                 self.moving += 1;
                 commands
             }
-            (Some(Slot::Live(live)), kind) if !matches!(kind, EventKind::Started(_)) => {
+            (Some(EpisodeSlot::Live(live)), kind) if !matches!(kind, EventKind::Started(_)) => {
                 if matches!(kind, EventKind::Resumed) {
                     live.outage = None;
                 }
@@ -331,7 +342,7 @@ impl<L: Accounts> Run<L> {
             }
             _ => return None,
         };
-        if let Some(Slot::Live(live)) = self.slots.get_mut(id) {
+        if let Some(EpisodeSlot::Live(live)) = self.slots.get_mut(id) {
             let blocked = live.episode.is_blocked();
             // Counted as it changes: with thousands of episodes a scan after each event would be too slow.
             match (live.blocked, blocked) {
@@ -347,8 +358,8 @@ impl<L: Accounts> Run<L> {
     fn close(&mut self, id: &EpisodeId, result: Box<EpisodeResult>, head: Digest) {
         let over = self
             .slots
-            .insert(id.clone(), Slot::Finished { result, head });
-        if let Some(Slot::Live(live)) = over {
+            .insert(id.clone(), EpisodeSlot::Finished { result, head });
+        if let Some(EpisodeSlot::Live(live)) = over {
             self.live -= 1;
             self.moving -= usize::from(!live.blocked);
         }
@@ -362,19 +373,19 @@ impl<L: Accounts> Run<L> {
         }
     }
 
-    fn note_outage(&mut self, id: &EpisodeId, awaited: &Awaited) {
-        if let (Some(Slot::Live(live)), Awaited::Repair { failure, .. }) =
+    fn note_outage(&mut self, id: &EpisodeId, awaited: &ExternalWait) {
+        if let (Some(EpisodeSlot::Live(live)), ExternalWait::Repair { failure, .. }) =
             (self.slots.get_mut(id), awaited)
         {
             live.outage = Some(failure.clone());
         }
     }
 
-    fn wait(&self) -> Wait {
+    fn wait(&self) -> RunWait {
         let outage = self.slots.values().find_map(|slot| match slot {
-            Slot::Live(live) if live.episode.is_stalled() => live.outage.clone(),
-            Slot::Live(_) | Slot::Finished { .. } => None,
+            EpisodeSlot::Live(live) if live.episode.is_stalled() => live.outage.clone(),
+            EpisodeSlot::Live(_) | EpisodeSlot::Finished { .. } => None,
         });
-        outage.map_or(Wait::Approval, Wait::Outage)
+        outage.map_or(RunWait::Approval, RunWait::Outage)
     }
 }

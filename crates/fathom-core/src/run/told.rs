@@ -8,43 +8,43 @@ use std::collections::{BTreeMap, VecDeque};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::event::{CallOutcome, EventKind};
+use crate::event::{EventKind, ModelCallOutcome};
 use crate::id::{AskId, Digest, EpisodeId, Seq};
-use crate::model::{Ending, ModelRole, Request};
-use crate::step::{Said, Step};
+use crate::model::{FinishReason, ModelRequest, ModelRole};
+use crate::step::{HostStep, RecordedReply};
 
 /// Most replies that are remembered, so that a run that asks for ever does not grow for ever.
 const REMEMBERED_MAX: usize = 100_000;
 
 /// Requests that need be answered only once, and their answers.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct RequestDedup {
     /// The question that each ask stands for.
-    asking: BTreeMap<Call, Question>,
-    known: BTreeMap<Question, Known>,
+    asking: BTreeMap<EpisodeAsk, DedupKey>,
+    known: BTreeMap<DedupKey, DedupEntry>,
     /// Questions whose asking came to nothing just now.
-    ended: Vec<Question>,
+    ended: Vec<DedupKey>,
 }
 
 /// A question: the model's role and a digest of the request.
-type Question = (ModelRole, Digest);
+type DedupKey = (ModelRole, Digest);
 
-enum Known {
+enum DedupEntry {
     /// One asks it; these wait for what comes of that.
     Asked {
-        by: Call,
-        how_far: HowFar,
-        held: VecDeque<Step>,
+        by: EpisodeAsk,
+        how_far: AskerState,
+        held: VecDeque<HostStep>,
     },
-    Said(Said),
+    Said(RecordedReply),
 }
 
 /// An ask of an episode.
-type Call = (EpisodeId, AskId);
+type EpisodeAsk = (EpisodeId, AskId);
 
 /// Progress of the ask that others wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum HowFar {
+enum AskerState {
     /// The host measures it.
     Measuring,
     /// The call is on its way.
@@ -53,23 +53,23 @@ enum HowFar {
     Ended,
 }
 
-impl Told {
+impl RequestDedup {
     /// Notes what an ask wants to know.
     pub(super) fn note(
         &mut self,
         episode: &EpisodeId,
         ask: AskId,
         model: ModelRole,
-        request: &Request,
-    ) -> Question {
+        request: &ModelRequest,
+    ) -> DedupKey {
         let question = (model, digest(request));
         self.asking.insert((episode.clone(), ask), question);
         question
     }
 
     /// A request is to be measured: at once, with what was said to it before, or when somebody else was told.
-    pub(super) fn measure(&mut self, mut step: Step) -> Option<Step> {
-        let Step::Measure {
+    pub(super) fn measure(&mut self, mut step: HostStep) -> Option<HostStep> {
+        let HostStep::Measure {
             episode,
             ask,
             model,
@@ -83,26 +83,26 @@ impl Told {
         let question = self.note(episode, *ask, *model, request);
         let call = (episode.clone(), *ask);
         match self.known.get_mut(&question) {
-            Some(Known::Said(known)) => *said = Some(Box::new(known.clone())),
-            Some(Known::Asked { by, held, .. }) if by.0 != call.0 => {
+            Some(DedupEntry::Said(known)) => *said = Some(Box::new(known.clone())),
+            Some(DedupEntry::Asked { by, held, .. }) if by.0 != call.0 => {
                 held.push_back(step);
                 return None;
             }
-            Some(Known::Asked { by, how_far, .. }) => {
+            Some(DedupEntry::Asked { by, how_far, .. }) => {
                 if *by == call {
-                    *how_far = HowFar::Measuring;
+                    *how_far = AskerState::Measuring;
                 }
             }
             None => {
-                self.asked(question, call, HowFar::Measuring);
+                self.asked(question, call, AskerState::Measuring);
             }
         }
         Some(step)
     }
 
-    fn asked(&mut self, question: Question, by: Call, how_far: HowFar) {
+    fn asked(&mut self, question: DedupKey, by: EpisodeAsk, how_far: AskerState) {
         let held = VecDeque::new();
-        let known = Known::Asked { by, how_far, held };
+        let known = DedupEntry::Asked { by, how_far, held };
         self.known.insert(question, known);
     }
 
@@ -113,17 +113,22 @@ impl Told {
             return;
         };
         match self.known.get_mut(&question) {
-            Some(Known::Asked { by, how_far, .. }) if *how_far != HowFar::Sent => {
+            Some(DedupEntry::Asked { by, how_far, .. }) if *how_far != AskerState::Sent => {
                 *by = call;
-                *how_far = HowFar::Sent;
+                *how_far = AskerState::Sent;
             }
-            Some(Known::Asked { .. } | Known::Said(_)) => {}
-            None => self.asked(question, call, HowFar::Sent),
+            Some(DedupEntry::Asked { .. } | DedupEntry::Said(_)) => {}
+            None => self.asked(question, call, AskerState::Sent),
         }
     }
 
     /// Takes in what an episode heard, and says who is told the same.
-    pub(super) fn hear(&mut self, episode: &EpisodeId, seq: Seq, kind: &EventKind) -> Vec<Step> {
+    pub(super) fn hear(
+        &mut self,
+        episode: &EpisodeId,
+        seq: Seq,
+        kind: &EventKind,
+    ) -> Vec<HostStep> {
         let (ask, outcome) = match kind {
             EventKind::ModelReplied { ask, outcome, .. } => (*ask, Some(outcome)),
             EventKind::Measured { ask, .. } | EventKind::Refused { ask, .. } => (*ask, None),
@@ -135,8 +140,10 @@ impl Told {
         };
         let reply = match outcome {
             // A reply that was cut off serves nobody but its asker, who may continue it.
-            Some(CallOutcome::Replied(reply)) if reply.ending == Ending::Complete => reply,
-            Some(CallOutcome::Replied(_) | CallOutcome::Failed(_)) | None => {
+            Some(ModelCallOutcome::Replied(reply)) if reply.ending == FinishReason::Complete => {
+                reply
+            }
+            Some(ModelCallOutcome::Replied(_) | ModelCallOutcome::Failed(_)) | None => {
                 self.end(&call, question, outcome.is_some());
                 return Vec::new();
             }
@@ -145,16 +152,16 @@ impl Told {
         if self.known.len() >= REMEMBERED_MAX {
             // Answers go, askers stay: somebody waits for them.
             self.known
-                .retain(|_, known| matches!(known, Known::Asked { .. }));
+                .retain(|_, known| matches!(known, DedupEntry::Asked { .. }));
         }
-        let said = Said {
+        let said = RecordedReply {
             reply: reply.clone(),
             episode: episode.clone(),
             seq,
         };
-        let held = match self.known.insert(question, Known::Said(said)) {
-            Some(Known::Asked { held, .. }) => held,
-            Some(Known::Said(_)) | None => return Vec::new(),
+        let held = match self.known.insert(question, DedupEntry::Said(said)) {
+            Some(DedupEntry::Asked { held, .. }) => held,
+            Some(DedupEntry::Said(_)) | None => return Vec::new(),
         };
         // They find it now.
         held.into_iter()
@@ -163,12 +170,12 @@ impl Told {
     }
 
     /// Ends an ask that got no answer that others could use.
-    fn end(&mut self, call: &Call, question: Question, was_sent: bool) {
-        if let Some(Known::Asked { by, how_far, .. }) = self.known.get_mut(&question)
+    fn end(&mut self, call: &EpisodeAsk, question: DedupKey, was_sent: bool) {
+        if let Some(DedupEntry::Asked { by, how_far, .. }) = self.known.get_mut(&question)
             && by == call
-            && (*how_far == HowFar::Sent) == was_sent
+            && (*how_far == AskerState::Sent) == was_sent
         {
-            *how_far = HowFar::Ended;
+            *how_far = AskerState::Ended;
             self.ended.push(question);
         }
     }
@@ -185,11 +192,11 @@ impl Told {
             let Some(question) = self.asking.remove(&call) else {
                 continue;
             };
-            if let Some(Known::Asked { by, how_far, held }) = self.known.get_mut(&question) {
+            if let Some(DedupEntry::Asked { by, how_far, held }) = self.known.get_mut(&question) {
                 // An episode that is over takes no answers, and the next in line must be one that does.
                 held.retain(|step| !is_of(step, episode));
                 if by.0 == *episode {
-                    *how_far = HowFar::Ended;
+                    *how_far = AskerState::Ended;
                     self.ended.push(question);
                 }
             }
@@ -199,8 +206,8 @@ impl Told {
     /// A new owner goes on: no call of before is on its way until it is sent again.
     pub(super) fn resume(&mut self) {
         for (question, known) in &mut self.known {
-            if let Known::Asked { how_far, .. } = known {
-                *how_far = HowFar::Ended;
+            if let DedupEntry::Asked { how_far, .. } = known {
+                *how_far = AskerState::Ended;
                 self.ended.push(*question);
             }
         }
@@ -208,21 +215,22 @@ impl Told {
 
     /// Promotes the next waiter where the first asker gave up, once all that followed from an event is carried out. One
     /// at a time, for what failed for one may well fail for all.
-    pub(super) fn settle(&mut self) -> Vec<Step> {
+    pub(super) fn settle(&mut self) -> Vec<HostStep> {
         let mut steps = Vec::new();
         for question in std::mem::take(&mut self.ended) {
-            let Some(Known::Asked { by, how_far, held }) = self.known.get_mut(&question) else {
+            let Some(DedupEntry::Asked { by, how_far, held }) = self.known.get_mut(&question)
+            else {
                 continue;
             };
-            if *how_far != HowFar::Ended {
+            if *how_far != AskerState::Ended {
                 continue;
             }
             match held.pop_front() {
                 Some(step) => {
                     // It is measured now, and whoever still waits now waits for it.
-                    if let Step::Measure { episode, ask, .. } = &step {
+                    if let HostStep::Measure { episode, ask, .. } = &step {
                         *by = (episode.clone(), *ask);
-                        *how_far = HowFar::Measuring;
+                        *how_far = AskerState::Measuring;
                     }
                     steps.push(step);
                 }
@@ -235,11 +243,11 @@ impl Told {
     }
 }
 
-fn is_of(step: &Step, wanted: &EpisodeId) -> bool {
-    matches!(step, Step::Measure { episode, .. } if episode == wanted)
+fn is_of(step: &HostStep, wanted: &EpisodeId) -> bool {
+    matches!(step, HostStep::Measure { episode, .. } if episode == wanted)
 }
 
-fn digest(request: &Request) -> Digest {
+fn digest(request: &ModelRequest) -> Digest {
     let mut hasher = Sha256::new();
     request.each_part(&mut |part| {
         // With its length, so that no two lists of parts look the same.

@@ -1,11 +1,11 @@
 //! An effect that needs a person's word suspends its episode; nothing else does.
 
 use fathom_core::amounts::Amounts;
-use fathom_core::command::{Awaited, Command};
+use fathom_core::command::{Command, ExternalWait};
 use fathom_core::effect::{EffectOutcome, PolicyDecision};
-use fathom_core::event::{Departure, EventKind, Signal};
+use fathom_core::event::{EventKind, ReleaseReason, Signal};
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::step::{Step, Wait};
+use fathom_core::step::{HostStep, RunWait};
 use fathom_core::stop::StopReason;
 use fathom_core::unit::Millis;
 
@@ -49,7 +49,7 @@ fn suspended() -> (Desk, Scripts) {
 fn attempts(desk: &Desk) -> usize {
     let steps = desk.steps.iter();
     steps
-        .filter(|step| matches!(step, Step::Attempt(_)))
+        .filter(|step| matches!(step, HostStep::Attempt(_)))
         .count()
 }
 
@@ -57,7 +57,7 @@ fn attempts(desk: &Desk) -> usize {
 fn e05_approval_suspends_and_the_same_episode_goes_on() {
     let (mut desk, heard) = suspended();
     let root = EpisodeId::root();
-    assert_eq!(desk.waiting, Some(Wait::Approval));
+    assert_eq!(desk.waiting, Some(RunWait::Approval));
     assert!(desk.episode(&root).waits_for_person());
     assert_eq!(attempts(&desk), 0);
     desk.signal(&decide(&root, AskId(0), true));
@@ -100,7 +100,7 @@ fn e05_a_clock_that_goes_on_sets_its_timer_anew() {
     assert!(desk.steps.is_empty(), "no timer while it stands still");
     desk.signal(&decide(&root, AskId(0), true));
     let left = Millis(TIME.0 - 1_000);
-    let timer = Step::Timer {
+    let timer = HostStep::Timer {
         episode: root,
         at: desk.now.plus(left),
     };
@@ -129,8 +129,8 @@ fn e05_waiting_lasts_over_owners() {
     let (mut desk, _) = suspended();
     let root = EpisodeId::root();
     for _ in 0..3 {
-        desk.hand_over(Departure::AwaitingApproval, Millis(86_400_000));
-        assert_eq!(desk.waiting, Some(Wait::Approval), "it waits on");
+        desk.hand_over(ReleaseReason::AwaitingApproval, Millis(86_400_000));
+        assert_eq!(desk.waiting, Some(RunWait::Approval), "it waits on");
         assert_eq!(attempts(&desk), 0);
         assert_eq!(desk.episode(&root).budget().time_spent, Millis(1_000));
     }
@@ -152,7 +152,7 @@ fn e05_a_new_owner_says_again_what_is_awaited() {
     let resumed = desk.log.of(&root).last().unwrap();
     let ask = AskId(0);
     assert!(resumed.commands.contains(&Command::Await {
-        awaited: Awaited::Approval { ask },
+        awaited: ExternalWait::Approval { ask },
     }));
 }
 
@@ -164,7 +164,7 @@ fn e05_asks_held_behind_an_approval_do_not_keep_the_run_awake() {
     desk.decide(needs_approval());
     let root = EpisodeId::root();
     assert_eq!(desk.calls_out(), 0, "the call is held");
-    assert_eq!(desk.waiting, Some(Wait::Approval));
+    assert_eq!(desk.waiting, Some(RunWait::Approval));
     desk.wait(Millis(TIME.0 * 2));
     desk.signal(&decide(&root, AskId(0), true));
     assert!(!desk.is_over(), "the clock stood still");
@@ -183,7 +183,7 @@ fn e05_the_run_waits_only_when_all_of_it_waits() {
     desk.decide(needs_approval());
     assert_eq!(desk.waiting, None, "a sibling still thinks");
     desk.reply_next("a thought");
-    assert_eq!(desk.waiting, Some(Wait::Approval));
+    assert_eq!(desk.waiting, Some(RunWait::Approval));
     desk.signal(&decide(&at(&[0]), AskId(0), true));
     assert_eq!(desk.waiting, None);
     let place = desk.attempt();
@@ -211,7 +211,7 @@ fn e13_the_gateway_cannot_send_what_a_person_must_see() {
     let decision = PolicyDecision::Allow { rules: Vec::new() };
     desk.deliver(&root, EventKind::decided(AskId(0), decision));
     assert_eq!(attempts(&desk), 0);
-    assert_eq!(desk.waiting, Some(Wait::Approval));
+    assert_eq!(desk.waiting, Some(RunWait::Approval));
 }
 
 #[test]

@@ -5,11 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use fathom_core::amounts::{Amounts, Dimension};
-use fathom_core::command::{Awaited, Command};
+use fathom_core::command::{Command, ExternalWait};
 use fathom_core::episode::billed;
-use fathom_core::event::{EventKind, Record, Signal};
+use fathom_core::event::{EventKind, JournalRecord, Signal};
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::model::Measured;
+use fathom_core::model::RequestEstimate;
 use fathom_core::stop::Refusal;
 
 use crate::journal::Journal;
@@ -40,7 +40,7 @@ struct Books {
     calls: BTreeMap<AskId, (u16, Amounts)>,
     grants: BTreeMap<EpisodeId, Amounts>,
     effects: BTreeMap<AskId, Stage>,
-    measured: BTreeMap<AskId, Measured>,
+    measured: BTreeMap<AskId, RequestEstimate>,
     wanted: BTreeMap<AskId, u32>,
     /// The ask that was served last of those served for the first time.
     served: Option<AskId>,
@@ -197,7 +197,7 @@ impl Books {
         }
         let next = commands.iter().find_map(|command| match command {
             Command::Await {
-                awaited: Awaited::Approval { ask: a },
+                awaited: ExternalWait::Approval { ask: a },
             } if a == ask => Some(Stage::Awaiting),
             Command::Attempt { ask: a, .. } | Command::Reconcile { ask: a, .. } if a == ask => {
                 Some(Stage::Attempted)
@@ -210,7 +210,7 @@ impl Books {
         };
     }
 
-    fn on_record(&mut self, record: &Record) {
+    fn on_record(&mut self, record: &JournalRecord) {
         self.on_event(&record.event.kind);
         self.on_effect(&record.event.kind, &record.commands);
         for command in &record.commands {

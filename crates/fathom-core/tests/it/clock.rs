@@ -1,10 +1,10 @@
 //! The time an episode is worked on: what counts, what does not, and when it is up.
 
 use fathom_core::amounts::Dimension;
-use fathom_core::event::{Departure, EventKind};
+use fathom_core::event::{EventKind, ReleaseReason};
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::EpisodeId;
-use fathom_core::step::Step;
+use fathom_core::step::HostStep;
 use fathom_core::stop::StopReason;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Timestamp};
@@ -29,7 +29,7 @@ fn timers(desk: &Desk, episode: &EpisodeId) -> Vec<Timestamp> {
     let steps = desk.steps.iter();
     steps
         .filter_map(|step| match step {
-            Step::Timer { episode: e, at } if e == episode => Some(*at),
+            HostStep::Timer { episode: e, at } if e == episode => Some(*at),
             _ => None,
         })
         .collect()
@@ -56,7 +56,7 @@ fn e06_time_without_an_owner_does_not_count_but_time_up_to_the_release_does() {
     let mut desk = two_calls();
     let root = EpisodeId::root();
     desk.wait(Millis(2_000));
-    desk.hand_over(Departure::Interrupted, DAY);
+    desk.hand_over(ReleaseReason::Interrupted, DAY);
     assert_eq!(desk.episode(&root).budget().time_spent, Millis(2_000));
 }
 
@@ -67,7 +67,7 @@ fn e06_many_owners_do_not_add_up_to_more_time() {
     for _ in 0..10 {
         desk.wait(Millis(100));
         desk.deliver(&root, EventKind::Tick);
-        desk.hand_over(Departure::Interrupted, DAY);
+        desk.hand_over(ReleaseReason::Interrupted, DAY);
         desk.crash(desk.log.entries.len());
     }
     assert_eq!(desk.episode(&root).budget().time_spent, Millis(1_000));
@@ -77,7 +77,7 @@ fn e06_many_owners_do_not_add_up_to_more_time() {
 fn e06_the_deadline_holds_across_owners() {
     let mut desk = two_calls();
     desk.wait(Millis(TIME.0 - 10));
-    desk.hand_over(Departure::Interrupted, DAY);
+    desk.hand_over(ReleaseReason::Interrupted, DAY);
     let sent = desk.sent();
     desk.wait(Millis(10));
     desk.deliver(&EpisodeId::root(), EventKind::Tick);

@@ -4,10 +4,10 @@ use fathom_core::amounts::{Amounts, Dimension};
 use fathom_core::effect::EffectOutcome;
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::outcome::{NextAction, Status};
+use fathom_core::outcome::{EpisodeStatus, NextAction};
 use fathom_core::program::{Ask, ModelAsk};
-use fathom_core::programs::direct::Params;
-use fathom_core::step::Step;
+use fathom_core::programs::direct::DirectConfig;
+use fathom_core::step::HostStep;
 use fathom_core::stop::{Refusal, StopReason};
 use fathom_core::unit::{Millis, Nanodollars};
 
@@ -178,7 +178,7 @@ fn e07_open_grants_of_children_do_not_count_towards_the_mark() {
     let own = desk
         .steps
         .iter()
-        .filter(|step| matches!(step, Step::Call { episode, .. } if episode.is_root()));
+        .filter(|step| matches!(step, HostStep::Call { episode, .. } if episode.is_root()));
     assert_eq!(own.count(), 1);
 }
 
@@ -207,13 +207,16 @@ fn e07_what_children_spent_counts_once_they_are_over() {
 
 #[test]
 fn e07_an_episode_with_a_single_call_can_use_it() {
-    let params = Params::default();
+    let params = DirectConfig::default();
     let mut started = root(Amounts { calls: 1, ..AMPLE });
     started.program = params.spec();
     let mut desk = Desk::open(Scripts::default(), started);
     desk.reply_next("the answer");
     let result = desk.result();
-    assert_eq!((result.status, result.budget.spent.calls), (Status::Ok, 1));
+    assert_eq!(
+        (result.status, result.budget.spent.calls),
+        (EpisodeStatus::Ok, 1)
+    );
 }
 
 #[test]
@@ -228,10 +231,10 @@ fn e07_an_only_call_that_takes_all_there_is_can_be_made() {
 #[test]
 fn e07_an_episode_that_cannot_close_hands_off() {
     // The answer is cut at the closing mark, and cut again in the closing call.
-    let params = Params {
+    let params = DirectConfig {
         output_tokens_max: 60,
         output_tokens_min: 1,
-        ..Params::default()
+        ..DirectConfig::default()
     };
     let mut started = root(Amounts {
         tokens: 400,
@@ -245,7 +248,7 @@ fn e07_an_episode_that_cannot_close_hands_off() {
         desk.cut_reply(&sent, &"y".repeat(all));
     }
     let result = desk.result();
-    assert_eq!(result.status, Status::NeedsReview);
+    assert_eq!(result.status, EpisodeStatus::NeedsReview);
     let dimension = Dimension::Tokens;
     assert_eq!(
         result.stop_reason,

@@ -3,19 +3,19 @@
 use fathom_core::amounts::{Amounts, Dimension};
 use fathom_core::command::Command;
 use fathom_core::contract::{Contract, RecursionPolicy, StopConditions};
-use fathom_core::event::{EventKind, Signal, Started};
+use fathom_core::event::{EpisodeSpec, EventKind, Signal};
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{EpisodeId, RunId, Seq};
-use fathom_core::model::{Recalled, Reply};
-use fathom_core::outcome::Status;
-use fathom_core::program::Programs;
-use fathom_core::programs::BuiltIn;
-use fathom_core::programs::council::complexity::{Detector, Domain};
+use fathom_core::model::{ModelReply, ReuseSource};
+use fathom_core::outcome::EpisodeStatus;
+use fathom_core::program::ProgramFactory;
+use fathom_core::programs::BuiltInPrograms;
+use fathom_core::programs::council::complexity::{DetectorConfig, TopicDomain};
 use fathom_core::programs::council::{
-    self, CHIEF, Confidence, Params, Passage, Report, Reuse, SUB_CHIEF, Seat, SeatFailure,
-    SeatReport, Synthesis, Unreadable, Vote,
+    self, CHIEF, ConfidenceSource, CouncilConfig, CouncilReport, CouncilSeat, QuotedPassage,
+    ReusePolicy, SUB_CHIEF, SeatFailure, SeatReport, SynthesisMode, Vote, VoteError,
 };
-use fathom_core::recursion::Class;
+use fathom_core::recursion::SpawnClass;
 use fathom_core::stop::StopReason;
 use fathom_core::unit::Millis;
 
@@ -29,12 +29,12 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-fn seat(id: &str, lexicon: &[&str], sub_chiefs: Vec<Seat>) -> Seat {
-    Seat {
+fn seat(id: &str, lexicon: &[&str], sub_chiefs: Vec<CouncilSeat>) -> CouncilSeat {
+    CouncilSeat {
         id: id.to_owned(),
         focus: format!("Look at {id}."),
         lexicon: words(lexicon),
-        passages: vec![Passage {
+        passages: vec![QuotedPassage {
             source: format!("docs/{id}.md"),
             line: 7,
             text: format!("what is known of {id}"),
@@ -43,12 +43,12 @@ fn seat(id: &str, lexicon: &[&str], sub_chiefs: Vec<Seat>) -> Seat {
     }
 }
 
-fn params() -> Params {
-    let domain = |name: &str, list: &[&str]| Domain {
+fn params() -> CouncilConfig {
+    let domain = |name: &str, list: &[&str]| TopicDomain {
         name: name.to_owned(),
         words: words(list),
     };
-    Params {
+    CouncilConfig {
         chiefs: vec![
             seat(
                 "IT",
@@ -62,22 +62,22 @@ fn params() -> Params {
             seat("Data", &[], vec![seat("schema", &["database"], vec![])]),
             seat("Ops", &[], vec![seat("people", &["hiring"], vec![])]),
         ],
-        detector: Detector {
+        detector: DetectorConfig {
             score_min: 1,
             domains: vec![
                 domain("security", &["auth"]),
                 domain("data", &["database"]),
                 domain("network", &["latency"]),
             ],
-            ..Detector::default()
+            ..DetectorConfig::default()
         },
-        reuse: Reuse::Off,
-        ..Params::default()
+        reuse: ReusePolicy::Off,
+        ..CouncilConfig::default()
     }
 }
 
-fn started(question: &str, params: &Params, amounts: Amounts) -> Started {
-    Started {
+fn started(question: &str, params: &CouncilConfig, amounts: Amounts) -> EpisodeSpec {
+    EpisodeSpec {
         goal: question.into(),
         program: params.spec(),
         contract: Contract {
@@ -85,7 +85,7 @@ fn started(question: &str, params: &Params, amounts: Amounts) -> Started {
                 max_depth: 4,
                 max_total_episodes: 300,
                 allowed_child_types: words(&[CHIEF, SUB_CHIEF]),
-                allowed_classes: vec![Class::Work],
+                allowed_classes: vec![SpawnClass::Work],
                 stop_conditions: StopConditions {
                     no_delta_children_max: 32,
                     same_error_max: 32,
@@ -98,8 +98,8 @@ fn started(question: &str, params: &Params, amounts: Amounts) -> Started {
     }
 }
 
-fn open(question: &str, params: &Params) -> Desk {
-    Desk::open(BuiltIn, started(question, params, AMPLE))
+fn open(question: &str, params: &CouncilConfig) -> Desk {
+    Desk::open(BuiltInPrograms, started(question, params, AMPLE))
 }
 
 fn vote(vote: Vote, percent: u16) -> String {
@@ -127,13 +127,13 @@ fn answer(desk: &mut Desk, mut say: impl FnMut(&str) -> String) -> Vec<String> {
 }
 
 #[track_caller]
-fn report(desk: &Desk) -> Report {
+fn report(desk: &Desk) -> CouncilReport {
     let report = desk.result().report.as_ref().unwrap();
     serde_json::from_str(report.as_str()).unwrap()
 }
 
 #[track_caller]
-fn find<'a>(report: &'a Report, path: &str) -> &'a SeatReport {
+fn find<'a>(report: &'a CouncilReport, path: &str) -> &'a SeatReport {
     let mut seats = &report.votes;
     let mut found = None;
     for part in path.split('/') {
@@ -245,13 +245,13 @@ fn c05_a_failed_or_unreadable_reply_is_never_a_vote() {
         })
     ));
     let unreadable = |why| Some(SeatFailure::Unreadable(why));
-    assert_eq!(failure("IT/network"), unreadable(Unreadable::NoVote));
-    assert_eq!(failure("Ops"), unreadable(Unreadable::Confidence));
+    assert_eq!(failure("IT/network"), unreadable(VoteError::NoVote));
+    assert_eq!(failure("Ops"), unreadable(VoteError::Confidence));
     assert_eq!(failure("IT"), Some(SeatFailure::NoVotes));
     assert_eq!(report.vote, Some(Vote::Reject), "only Data voted");
     assert_eq!(report.agreement.get(), 1000);
     assert!(report.partial);
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
 }
 
 #[test]
@@ -260,14 +260,14 @@ fn c05_when_nobody_votes_there_is_no_decision() {
     answer(&mut desk, |_| String::from("APPROVE or REJECT, who knows?"));
     let report = report(&desk);
     assert_eq!(report.vote, None);
-    assert_eq!(desk.result().status, Status::Failed);
+    assert_eq!(desk.result().status, EpisodeStatus::Failed);
     assert_eq!(desk.result().answer, None);
 }
 
 #[test]
 fn c05_measured_confidence_is_the_share_of_votes_drawn_at_once() {
-    let params = Params {
-        confidence: Confidence::Measured {
+    let params = CouncilConfig {
+        confidence: ConfidenceSource::Measured {
             samples: 5,
             temperature_milli: 800,
         },
@@ -352,8 +352,8 @@ fn c06_a_tie_abstains_and_says_so() {
 
 #[test]
 fn c06_a_synthesis_changes_words_and_never_the_vote() {
-    let params = Params {
-        synthesis: Synthesis::Model,
+    let params = CouncilConfig {
+        synthesis: SynthesisMode::Model,
         ..params()
     };
     let mut desk = open(COMPLEX, &params);
@@ -378,7 +378,7 @@ fn c06_a_synthesis_changes_words_and_never_the_vote() {
 
 #[test]
 fn c07_at_depth_zero_each_chief_makes_one_call() {
-    let params = Params {
+    let params = CouncilConfig {
         depth_max: 0,
         ..params()
     };
@@ -396,7 +396,7 @@ fn c07_three_levels_are_asked_and_a_fourth_cannot_be() {
         &[],
         vec![seat("a", &["auth"], vec![seat("b", &["auth"], vec![deep])])],
     );
-    let params = Params {
+    let params = CouncilConfig {
         chiefs: vec![chief],
         depth_max: 3,
         ..params()
@@ -405,18 +405,22 @@ fn c07_three_levels_are_asked_and_a_fourth_cannot_be() {
     let asked = answer(&mut desk, |_| vote(Vote::Approve, 80));
     assert_eq!(asked, ["IT/a/b/c"]);
     assert_eq!(report(&desk).depth, 3);
-    let deeper = Params {
+    let deeper = CouncilConfig {
         depth_max: 4,
         ..params
     };
-    let error = BuiltIn.build(&deeper.spec()).err().unwrap().to_string();
+    let error = BuiltInPrograms
+        .build(&deeper.spec())
+        .err()
+        .unwrap()
+        .to_string();
     assert!(error.contains("above the hard cap of 3"), "{error}");
 }
 
 #[test]
 fn c10_three_calls_yield_a_partial_decision_and_nothing_over() {
     let amounts = Amounts { calls: 3, ..AMPLE };
-    let mut desk = Desk::open(BuiltIn, started(COMPLEX, &params(), amounts));
+    let mut desk = Desk::open(BuiltInPrograms, started(COMPLEX, &params(), amounts));
     let asked = answer(&mut desk, |_| vote(Vote::Approve, 80));
     assert!(asked.len() <= 3, "{asked:?}");
     let report = report(&desk);
@@ -437,7 +441,7 @@ fn c10_three_calls_yield_a_partial_decision_and_nothing_over() {
 
 #[test]
 fn c08_a_voter_that_stalls_is_left_out_when_its_time_is_over() {
-    let params = Params {
+    let params = CouncilConfig {
         voter_time: Millis(5_000),
         ..params()
     };
@@ -464,7 +468,7 @@ fn c08_a_voter_that_stalls_is_left_out_when_its_time_is_over() {
     let kind = EventKind::ModelReplied {
         ask: *ask,
         attempt: *attempt,
-        outcome: fathom_core::event::CallOutcome::Failed(failure),
+        outcome: fathom_core::event::ModelCallOutcome::Failed(failure),
         jitter: 0,
     };
     desk.deliver(&episode.clone(), kind);
@@ -476,7 +480,7 @@ fn c08_a_voter_that_stalls_is_left_out_when_its_time_is_over() {
 
 #[test]
 fn c09_comparison_tells_what_the_chiefs_alone_would_have_decided() {
-    let params = Params {
+    let params = CouncilConfig {
         compare: true,
         ..params()
     };
@@ -491,9 +495,9 @@ fn c09_comparison_tells_what_the_chiefs_alone_would_have_decided() {
     assert_eq!((alone.vote, alone.confidence.get()), (Vote::Reject, 900));
 }
 
-fn recalled(text: &str) -> Reply {
-    Reply {
-        recalled: Some(Recalled {
+fn recalled(text: &str) -> ModelReply {
+    ModelReply {
+        recalled: Some(ReuseSource {
             run: RunId::from_bytes([7; 16]),
             episode: EpisodeId::root(),
             seq: Seq(4),
@@ -505,11 +509,11 @@ fn recalled(text: &str) -> Reply {
 
 #[test]
 fn c10_an_earlier_answer_costs_nothing_and_is_said_to_be_one() {
-    let params = Params {
-        reuse: Reuse::Same,
+    let params = CouncilConfig {
+        reuse: ReusePolicy::Same,
         ..params()
     };
-    let mut desk = Desk::new(BuiltIn);
+    let mut desk = Desk::new(BuiltInPrograms);
     desk.recalled = Some(recalled(&vote(Vote::Reject, 64)));
     desk.start(started(COMPLEX, &params, AMPLE));
     assert_eq!(desk.calls_out(), 0);
@@ -534,11 +538,11 @@ fn c10_an_earlier_answer_costs_nothing_and_is_said_to_be_one() {
 
 #[test]
 fn c10_an_earlier_answer_that_cannot_be_read_is_asked_for_again() {
-    let params = Params {
-        reuse: Reuse::Same,
+    let params = CouncilConfig {
+        reuse: ReusePolicy::Same,
         ..params()
     };
-    let mut desk = Desk::new(BuiltIn);
+    let mut desk = Desk::new(BuiltInPrograms);
     desk.recalled = Some(recalled("no idea"));
     desk.start(started(SIMPLE, &params, AMPLE));
     assert_eq!(desk.calls_out(), 3);
@@ -549,7 +553,7 @@ fn c10_an_earlier_answer_that_cannot_be_read_is_asked_for_again() {
 
 #[test]
 fn c10_no_earlier_answer_is_used_where_none_was_wanted() {
-    let mut desk = Desk::new(BuiltIn);
+    let mut desk = Desk::new(BuiltInPrograms);
     desk.recalled = Some(recalled(&vote(Vote::Reject, 64)));
     desk.start(started(SIMPLE, &params(), AMPLE));
     assert_eq!(desk.calls_out(), 3);
@@ -563,7 +567,7 @@ fn c07_a_cancelled_council_keeps_the_votes_it_has() {
     desk.signal(&Signal::Cancel);
     for (episode, ask, attempt) in desk.cancelled() {
         let failure = ModelFailure::unsent(FailureKind::Cancelled, "given up");
-        let outcome = fathom_core::event::CallOutcome::Failed(failure);
+        let outcome = fathom_core::event::ModelCallOutcome::Failed(failure);
         let kind = EventKind::ModelReplied {
             ask,
             attempt,

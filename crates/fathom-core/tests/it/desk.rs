@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use fathom_core::effect::{EffectOutcome, EffectRequest, PolicyDecision};
 use fathom_core::episode::Episode;
-use fathom_core::event::{CallOutcome, Departure, EventKind, Signal, Started};
+use fathom_core::event::{EpisodeSpec, EventKind, ModelCallOutcome, ReleaseReason, Signal};
 use fathom_core::failure::ModelFailure;
 use fathom_core::id::{AskId, EpisodeId, Epoch, RunId};
-use fathom_core::model::{Ending, ModelRole, Reply, Request};
+use fathom_core::model::{FinishReason, ModelReply, ModelRequest, ModelRole};
 use fathom_core::outcome::EpisodeResult;
-use fathom_core::program::Programs;
+use fathom_core::program::ProgramFactory;
 use fathom_core::run::Run;
-use fathom_core::step::{Position, Step, Wait};
+use fathom_core::step::{HostStep, LogPosition, RunWait};
 use fathom_core::unit::{Millis, Timestamp};
 
 use crate::fixture::{self, BEGIN};
@@ -24,7 +24,7 @@ pub(crate) struct Sent {
     pub(crate) ask: AskId,
     pub(crate) attempt: u16,
     pub(crate) model: ModelRole,
-    pub(crate) request: Request,
+    pub(crate) request: ModelRequest,
     pub(crate) not_before: Option<Timestamp>,
 }
 
@@ -51,19 +51,19 @@ pub(crate) struct Desk {
     /// The window that every request is measured with.
     pub(crate) window_tokens: Option<u64>,
     /// The earlier answer to every call that may use one.
-    pub(crate) recalled: Option<Reply>,
+    pub(crate) recalled: Option<ModelReply>,
     /// What is to be carried out, measuring and waiting left out.
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<HostStep>,
     /// What the run waits for, as of the last event.
-    pub(crate) waiting: Option<Wait>,
-    programs: Arc<dyn Programs>,
+    pub(crate) waiting: Option<RunWait>,
+    programs: Arc<dyn ProgramFactory>,
     epoch: Epoch,
 }
 
 impl Desk {
     /// A desk with no run on it yet.
-    pub(crate) fn new(programs: impl Programs + 'static) -> Self {
-        let programs: Arc<dyn Programs> = Arc::new(programs);
+    pub(crate) fn new(programs: impl ProgramFactory + 'static) -> Self {
+        let programs: Arc<dyn ProgramFactory> = Arc::new(programs);
         Self {
             run: Run::new(Epoch(1), Arc::clone(&programs)),
             log: Journal::default(),
@@ -79,18 +79,18 @@ impl Desk {
     }
 
     /// A desk with a run that has begun.
-    pub(crate) fn open(programs: impl Programs + 'static, started: Started) -> Self {
+    pub(crate) fn open(programs: impl ProgramFactory + 'static, started: EpisodeSpec) -> Self {
         let mut desk = Self::new(programs);
         desk.start(started);
         desk
     }
 
-    pub(crate) fn start(&mut self, started: Started) {
+    pub(crate) fn start(&mut self, started: EpisodeSpec) {
         let steps = self.run.start(&mut self.log, self.now, started);
         self.take_in(steps);
     }
 
-    fn take_in(&mut self, steps: Vec<Step>) {
+    fn take_in(&mut self, steps: Vec<HostStep>) {
         let mut fresh = steps;
         self.waiting = None;
         loop {
@@ -100,8 +100,8 @@ impl Desk {
             let mut measured = Vec::new();
             for step in std::mem::take(&mut fresh) {
                 match step {
-                    Step::Waiting(wait) => self.waiting = Some(wait),
-                    Step::Measure {
+                    HostStep::Waiting(wait) => self.waiting = Some(wait),
+                    HostStep::Measure {
                         episode,
                         ask,
                         request,
@@ -146,10 +146,10 @@ impl Desk {
     }
 
     /// The log is durable up to `position`.
-    pub(crate) fn flush(&mut self, position: Position) {
+    pub(crate) fn flush(&mut self, position: LogPosition) {
         for step in self.run.durable(position) {
             match step {
-                Step::Waiting(wait) => self.waiting = Some(wait),
+                HostStep::Waiting(wait) => self.waiting = Some(wait),
                 step => self.steps.push(step),
             }
         }
@@ -169,9 +169,9 @@ impl Desk {
         let place = self
             .steps
             .iter()
-            .position(|step| matches!(step, Step::Call { .. }));
+            .position(|step| matches!(step, HostStep::Call { .. }));
         let step = place.map(|place| self.steps.remove(place));
-        let Some(Step::Call {
+        let Some(HostStep::Call {
             episode,
             ask,
             attempt,
@@ -196,11 +196,11 @@ impl Desk {
     pub(crate) fn calls_out(&self) -> usize {
         self.steps
             .iter()
-            .filter(|step| matches!(step, Step::Call { .. }))
+            .filter(|step| matches!(step, HostStep::Call { .. }))
             .count()
     }
 
-    pub(crate) fn answer(&mut self, sent: &Sent, outcome: CallOutcome) {
+    pub(crate) fn answer(&mut self, sent: &Sent, outcome: ModelCallOutcome) {
         let kind = EventKind::ModelReplied {
             ask: sent.ask,
             attempt: sent.attempt,
@@ -212,20 +212,20 @@ impl Desk {
 
     pub(crate) fn reply(&mut self, sent: &Sent, text: &str) {
         let reply = fixture::reply(sent.input_tokens(), text);
-        self.answer(sent, CallOutcome::Replied(reply));
+        self.answer(sent, ModelCallOutcome::Replied(reply));
     }
 
     /// A reply that ran into its output cap.
     pub(crate) fn cut_reply(&mut self, sent: &Sent, text: &str) {
-        let reply = Reply {
-            ending: Ending::Truncated,
+        let reply = ModelReply {
+            ending: FinishReason::Truncated,
             ..fixture::reply(sent.input_tokens(), text)
         };
-        self.answer(sent, CallOutcome::Replied(reply));
+        self.answer(sent, ModelCallOutcome::Replied(reply));
     }
 
     pub(crate) fn fail(&mut self, sent: &Sent, failure: ModelFailure) {
-        self.answer(sent, CallOutcome::Failed(failure));
+        self.answer(sent, ModelCallOutcome::Failed(failure));
     }
 
     pub(crate) fn delta(&mut self, sent: &Sent, words: &str) {
@@ -246,18 +246,18 @@ impl Desk {
     }
 
     #[track_caller]
-    fn effect_step(&mut self, wanted: fn(&Step) -> Option<(&EpisodeId, AskId)>) -> Place {
+    fn effect_step(&mut self, wanted: fn(&HostStep) -> Option<(&EpisodeId, AskId)>) -> Place {
         let place = self.steps.iter().position(|step| wanted(step).is_some());
         let Some(place) = place else {
             panic!("no such step; there is {:?}", self.steps);
         };
         match self.steps.remove(place) {
-            Step::Decide {
+            HostStep::Decide {
                 episode,
                 ask,
                 effect,
             }
-            | Step::Reconcile {
+            | HostStep::Reconcile {
                 episode,
                 ask,
                 effect,
@@ -266,7 +266,7 @@ impl Desk {
                 ask,
                 effect,
             },
-            Step::Attempt(permit) => Place {
+            HostStep::Attempt(permit) => Place {
                 episode: permit.episode().clone(),
                 ask: permit.ask(),
                 effect: permit.effect().clone(),
@@ -279,7 +279,7 @@ impl Desk {
     #[track_caller]
     pub(crate) fn decide(&mut self, decision: PolicyDecision) -> Place {
         let place = self.effect_step(|step| match step {
-            Step::Decide { episode, ask, .. } => Some((episode, *ask)),
+            HostStep::Decide { episode, ask, .. } => Some((episode, *ask)),
             _ => None,
         });
         let kind = EventKind::decided(place.ask, decision);
@@ -299,7 +299,7 @@ impl Desk {
     #[track_caller]
     pub(crate) fn attempt(&mut self) -> Place {
         self.effect_step(|step| match step {
-            Step::Attempt(permit) => Some((permit.episode(), permit.ask())),
+            HostStep::Attempt(permit) => Some((permit.episode(), permit.ask())),
             _ => None,
         })
     }
@@ -308,7 +308,7 @@ impl Desk {
     #[track_caller]
     pub(crate) fn reconcile(&mut self) -> Place {
         self.effect_step(|step| match step {
-            Step::Reconcile { episode, ask, .. } => Some((episode, *ask)),
+            HostStep::Reconcile { episode, ask, .. } => Some((episode, *ask)),
             _ => None,
         })
     }
@@ -322,7 +322,7 @@ impl Desk {
     #[track_caller]
     pub(crate) fn ring(&mut self, episode: &EpisodeId) {
         let at = self.steps.iter().rev().find_map(|step| match step {
-            Step::Timer { episode: e, at } if e == episode => Some(*at),
+            HostStep::Timer { episode: e, at } if e == episode => Some(*at),
             _ => None,
         });
         let Some(at) = at else {
@@ -337,7 +337,7 @@ impl Desk {
         self.steps
             .iter()
             .filter_map(|step| match step {
-                Step::Cancel {
+                HostStep::Cancel {
                     episode,
                     ask,
                     attempt,
@@ -351,7 +351,7 @@ impl Desk {
     #[track_caller]
     pub(crate) fn result(&self) -> &EpisodeResult {
         let told = self.steps.iter().find_map(|step| match step {
-            Step::Finished(result) => Some(&**result),
+            HostStep::Finished(result) => Some(&**result),
             _ => None,
         });
         match told {
@@ -365,7 +365,7 @@ impl Desk {
     }
 
     /// The owner leaves, and another takes over `later`.
-    pub(crate) fn hand_over(&mut self, why: Departure, later: Millis) {
+    pub(crate) fn hand_over(&mut self, why: ReleaseReason, later: Millis) {
         self.run.release(&mut self.log, self.now, why);
         self.wait(later);
         self.take_over();
@@ -406,7 +406,7 @@ pub(crate) struct Place {
 }
 
 /// Folds a journal again; each record must give the commands that were written down with it.
-pub(crate) fn refold(log: &Journal, epoch: Epoch, programs: &Arc<dyn Programs>) -> Run {
+pub(crate) fn refold(log: &Journal, epoch: Epoch, programs: &Arc<dyn ProgramFactory>) -> Run {
     let mut run = Run::new(epoch, Arc::clone(programs));
     for entry in &log.entries {
         let difference = run.refold(&entry.episode, &entry.record, entry.head);

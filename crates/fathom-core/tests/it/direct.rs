@@ -1,15 +1,15 @@
 //! `direct`: one question, one answer, continued where it is cut and judged where a rubric is given.
 
 use fathom_core::amounts::{Amounts, Dimension};
-use fathom_core::event::{EventKind, Signal, Started};
+use fathom_core::event::{EpisodeSpec, EventKind, Signal};
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::EpisodeId;
-use fathom_core::model::{Delivery, ModelRole, Speaker};
-use fathom_core::outcome::{EpisodeResult, NextAction, Status};
-use fathom_core::packet::Field;
-use fathom_core::program::{ProgramError, Programs as _};
-use fathom_core::programs::BuiltIn;
-use fathom_core::programs::direct::{CRITIQUE, Material, NAME, Params, Review};
+use fathom_core::model::{ModelRole, ReplyMode, Speaker};
+use fathom_core::outcome::{EpisodeResult, EpisodeStatus, NextAction};
+use fathom_core::packet::HeaderField;
+use fathom_core::program::{ProgramError, ProgramFactory as _};
+use fathom_core::programs::BuiltInPrograms;
+use fathom_core::programs::direct::{CRITIQUE, DirectConfig, NAME, PromptMaterial, ReviewRules};
 use fathom_core::stop::{ErrorClass, StopReason};
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
@@ -17,7 +17,7 @@ use fathom_core::unit::Millis;
 use crate::desk::{Desk, Sent, at};
 use crate::fixture::{AMPLE, billed, rate_limited, root};
 
-fn direct(params: &Params, amounts: Amounts) -> Started {
+fn direct(params: &DirectConfig, amounts: Amounts) -> EpisodeSpec {
     let mut started = root(amounts);
     started.goal = "Why is the sky blue?".into();
     started.program = params.spec();
@@ -26,17 +26,17 @@ fn direct(params: &Params, amounts: Amounts) -> Started {
     started
 }
 
-fn ask(params: &Params) -> Desk {
-    Desk::open(BuiltIn, direct(params, AMPLE))
+fn ask(params: &DirectConfig) -> Desk {
+    Desk::open(BuiltInPrograms, direct(params, AMPLE))
 }
 
-fn reviewed(revisions_max: u32) -> Params {
-    Params {
-        review: Some(Review {
+fn reviewed(revisions_max: u32) -> DirectConfig {
+    DirectConfig {
+        review: Some(ReviewRules {
             rubric: "It names the cause.".into(),
             revisions_max,
         }),
-        ..Params::default()
+        ..DirectConfig::default()
     }
 }
 
@@ -56,16 +56,16 @@ const CONTINUE: &str = "Go on from the exact character where you stopped. Repeat
 
 #[test]
 fn direct_asks_once_and_answers() {
-    let params = Params {
+    let params = DirectConfig {
         system: "Be brief.".into(),
-        material: vec![Material {
+        material: vec![PromptMaterial {
             source: "notes.txt".into(),
             text: "Light scatters.\n\n".into(),
         }],
         temperature_milli: Some(200),
         stream: false,
         schema: Some(serde_json::json!({"type": "string"})),
-        ..Params::default()
+        ..DirectConfig::default()
     };
     let mut desk = ask(&params);
     let sent = desk.reply_next("Because it scatters.");
@@ -79,21 +79,21 @@ fn direct_asks_once_and_answers() {
             ),
         ]
     );
-    assert_eq!(sent.request.delivery, Delivery::Whole);
+    assert_eq!(sent.request.delivery, ReplyMode::Whole);
     assert_eq!(sent.request.temperature_milli, Some(200));
     let schema = sent.request.schema.as_ref().map(Text::as_str);
     assert_eq!(schema, Some(r#"{"type":"string"}"#));
     let result = desk.result();
-    assert_eq!(result.status, Status::Ok);
+    assert_eq!(result.status, EpisodeStatus::Ok);
     assert_eq!(answer(result), "Because it scatters.");
     assert!(result.next_actions.is_empty());
 }
 
 #[test]
 fn r06_an_answer_that_does_not_meet_its_schema_is_sent_back() {
-    let params = Params {
+    let params = DirectConfig {
         schema: Some(serde_json::json!({"type": "object", "required": ["cause"]})),
-        ..Params::default()
+        ..DirectConfig::default()
     };
     let mut desk = ask(&params);
     desk.reply_next("It scatters.");
@@ -104,7 +104,7 @@ fn r06_an_answer_that_does_not_meet_its_schema_is_sent_back() {
     assert_eq!((who, said), (Speaker::Assistant, "It scatters."));
     assert!(why.contains("not of type \"object\""), "{why}");
     desk.reply(&again, "{\"cause\": \"scattering\"}\n");
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
     assert_eq!(answer(desk.result()), "{\"cause\": \"scattering\"}\n");
     // For a while: what it said last is there for a person to see.
     let mut desk = ask(&params);
@@ -112,7 +112,7 @@ fn r06_an_answer_that_does_not_meet_its_schema_is_sent_back() {
         desk.reply_next(reply);
     }
     let result = desk.result();
-    let expected = (Status::NeedsReview, &StopReason::ReviewFailed, "{}");
+    let expected = (EpisodeStatus::NeedsReview, &StopReason::ReviewFailed, "{}");
     assert_eq!(
         (result.status, &result.stop_reason, answer(result)),
         expected
@@ -125,9 +125,9 @@ fn r06_an_answer_that_does_not_meet_its_schema_is_sent_back() {
 
 #[test]
 fn h04_a_fence_or_thoughts_around_the_json_are_no_part_of_it() {
-    let params = Params {
+    let params = DirectConfig {
         schema: Some(serde_json::json!({"type": "object", "required": ["cause"]})),
-        ..Params::default()
+        ..DirectConfig::default()
     };
     let json = "{\"cause\": \"scattering\"}";
     for reply in [
@@ -137,32 +137,32 @@ fn h04_a_fence_or_thoughts_around_the_json_are_no_part_of_it() {
     ] {
         let mut desk = ask(&params);
         desk.reply_next(&reply);
-        assert_eq!(desk.result().status, Status::Ok, "{reply}");
+        assert_eq!(desk.result().status, EpisodeStatus::Ok, "{reply}");
         assert_eq!(answer(desk.result()), json, "{reply}");
     }
 }
 
 #[test]
 fn h04_a_reply_of_thoughts_alone_is_asked_for_again_and_is_no_answer() {
-    let mut desk = ask(&Params::default());
+    let mut desk = ask(&DirectConfig::default());
     let first = desk.reply_next("<think>Light scatters.");
     let again = desk.sent();
     assert_eq!(spoken(&again), spoken(&first));
     desk.reply(&again, "<think>Light scatters.</think>\n\nIt scatters.");
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
     assert_eq!(answer(desk.result()), "It scatters.");
 
-    let mut desk = ask(&Params::default());
+    let mut desk = ask(&DirectConfig::default());
     for _ in 0..3 {
         desk.reply_next("<think>Light scatters.</think>");
     }
     let result = desk.result();
-    assert_eq!(result.status, Status::NeedsReview);
+    assert_eq!(result.status, EpisodeStatus::NeedsReview);
     assert_eq!(result.stop_reason, StopReason::NoNewInformation);
     assert_eq!(result.answer, None);
 
     // Thoughts that were cut are gone on with, and the question is asked anew when nothing came of it.
-    let mut desk = ask(&Params::default());
+    let mut desk = ask(&DirectConfig::default());
     let sent = desk.sent();
     desk.cut_reply(&sent, "<think>Light ");
     let sent = desk.reply_next("scatters.</think>");
@@ -172,20 +172,20 @@ fn h04_a_reply_of_thoughts_alone_is_asked_for_again_and_is_no_answer() {
 
 #[test]
 fn r06_a_schema_that_is_none_is_refused_with_its_program() {
-    let spec = Params {
+    let spec = DirectConfig {
         schema: Some(serde_json::json!({"type": 7})),
-        ..Params::default()
+        ..DirectConfig::default()
     }
     .spec();
     assert!(matches!(
-        BuiltIn.build(&spec),
+        BuiltInPrograms.build(&spec),
         Err(ProgramError::Params { name, .. }) if name == NAME
     ));
 }
 
 #[test]
 fn direct_continues_a_cut_reply_where_it_stopped() {
-    let mut desk = ask(&Params::default());
+    let mut desk = ask(&DirectConfig::default());
     let first = desk.sent();
     desk.cut_reply(&first, "Because light ");
     let second = desk.sent();
@@ -205,16 +205,16 @@ fn direct_continues_a_cut_reply_where_it_stopped() {
     );
     desk.reply(&third, "in air.");
     let result = desk.result();
-    assert_eq!(result.status, Status::Ok);
+    assert_eq!(result.status, EpisodeStatus::Ok);
     assert_eq!(answer(result), "Because light scatters in air.");
     assert_eq!(result.budget.spent.calls, 3);
 }
 
 #[test]
 fn direct_gives_up_after_as_many_continuations_as_it_may() {
-    let params = Params {
+    let params = DirectConfig {
         continuations_max: 2,
-        ..Params::default()
+        ..DirectConfig::default()
     };
     let mut desk = ask(&params);
     for words in ["a", "b", "c"] {
@@ -222,7 +222,7 @@ fn direct_gives_up_after_as_many_continuations_as_it_may() {
         desk.cut_reply(&sent, words);
     }
     let result = desk.result();
-    assert_eq!(result.status, Status::NeedsReview);
+    assert_eq!(result.status, EpisodeStatus::NeedsReview);
     let dimension = Dimension::Tokens;
     assert_eq!(
         result.stop_reason,
@@ -254,7 +254,7 @@ fn direct_passes_its_review() {
     let result = desk.result();
     assert_eq!(
         (result.status, &result.stop_reason),
-        (Status::Ok, &StopReason::Success)
+        (EpisodeStatus::Ok, &StopReason::Success)
     );
     let decided: Vec<(&str, &str)> = result
         .decisions
@@ -300,7 +300,7 @@ fn direct_rewrites_an_answer_that_failed_its_review() {
     desk.reply(&revision, "It scatters.");
     desk.reply_next("PASS");
     let result = desk.result();
-    assert_eq!(result.status, Status::Ok);
+    assert_eq!(result.status, EpisodeStatus::Ok);
     assert_eq!(answer(result), "It scatters.");
     assert_eq!(result.decisions.len(), 2);
 }
@@ -315,7 +315,7 @@ fn direct_needs_a_person_when_the_review_fails_for_good() {
     let result = desk.result();
     assert_eq!(
         (result.status, &result.stop_reason),
-        (Status::NeedsReview, &StopReason::ReviewFailed)
+        (EpisodeStatus::NeedsReview, &StopReason::ReviewFailed)
     );
     assert_eq!(answer(result), "It is very blue.");
     assert!(result.verification_needed);
@@ -328,13 +328,13 @@ fn direct_needs_a_person_when_the_review_fails_for_good() {
 #[test]
 fn direct_takes_only_a_clear_first_word_for_a_verdict() {
     let table = [
-        ("PASS", Status::Ok),
-        ("**PASS** it does", Status::Ok),
-        ("pass, with praise", Status::Ok),
-        ("I cannot PASS this", Status::NeedsReview),
-        ("PASSABLE", Status::NeedsReview),
-        ("FAIL", Status::NeedsReview),
-        ("Perhaps.", Status::NeedsReview),
+        ("PASS", EpisodeStatus::Ok),
+        ("**PASS** it does", EpisodeStatus::Ok),
+        ("pass, with praise", EpisodeStatus::Ok),
+        ("I cannot PASS this", EpisodeStatus::NeedsReview),
+        ("PASSABLE", EpisodeStatus::NeedsReview),
+        ("FAIL", EpisodeStatus::NeedsReview),
+        ("Perhaps.", EpisodeStatus::NeedsReview),
     ];
     for (words, status) in table {
         let mut desk = ask(&reviewed(0));
@@ -360,12 +360,12 @@ fn direct_does_not_trust_the_pass_of_a_judge_that_was_cut_off() {
 fn direct_keeps_its_answer_when_the_review_is_refused() {
     let mut started = direct(&reviewed(1), AMPLE);
     started.contract.recursion.max_depth = 0;
-    let mut desk = Desk::open(BuiltIn, started);
+    let mut desk = Desk::open(BuiltInPrograms, started);
     desk.reply_next("It scatters.");
     let result = desk.result();
     assert_eq!(
         (result.status, &result.stop_reason),
-        (Status::NeedsReview, &StopReason::DepthExceeded)
+        (EpisodeStatus::NeedsReview, &StopReason::DepthExceeded)
     );
     assert_eq!(answer(result), "It scatters.");
     assert!(result.verification_needed);
@@ -373,7 +373,7 @@ fn direct_keeps_its_answer_when_the_review_is_refused() {
 
 #[test]
 fn direct_asks_again_after_an_empty_reply_and_stops_at_the_third() {
-    let mut desk = ask(&Params::default());
+    let mut desk = ask(&DirectConfig::default());
     for _ in 0..3 {
         let sent = desk.sent();
         desk.fail(&sent, billed(FailureKind::Empty, 20, 0));
@@ -384,7 +384,7 @@ fn direct_asks_again_after_an_empty_reply_and_stops_at_the_third() {
         StopReason::RepeatedFailure { class, count: 3 }
     );
 
-    let mut desk = ask(&Params::default());
+    let mut desk = ask(&DirectConfig::default());
     for _ in 0..2 {
         let sent = desk.sent();
         desk.fail(&sent, billed(FailureKind::Empty, 20, 0));
@@ -395,7 +395,7 @@ fn direct_asks_again_after_an_empty_reply_and_stops_at_the_third() {
 
 #[test]
 fn direct_repeats_the_same_request_after_an_empty_reply() {
-    let mut desk = ask(&Params::default());
+    let mut desk = ask(&DirectConfig::default());
     let first = desk.sent();
     desk.cut_reply(&first, "Because light ");
     let second = desk.sent();
@@ -408,20 +408,20 @@ fn direct_repeats_the_same_request_after_an_empty_reply() {
 
 #[test]
 fn direct_fails_with_the_failure_of_its_call() {
-    let mut desk = ask(&Params::default());
+    let mut desk = ask(&DirectConfig::default());
     let sent = desk.sent();
     desk.delta(&sent, "I will not");
     desk.fail(&sent, billed(FailureKind::Refused, 20, 3));
     let class = ErrorClass::Model(FailureKind::Refused);
     let result = desk.result();
-    assert_eq!(result.status, Status::Failed);
+    assert_eq!(result.status, EpisodeStatus::Failed);
     assert_eq!(result.stop_reason, StopReason::Failure { class });
     assert_eq!(answer(result), "I will not");
 }
 
 #[test]
 fn direct_takes_the_partial_text_of_a_failure_over_what_it_heard() {
-    let mut desk = ask(&Params::default());
+    let mut desk = ask(&DirectConfig::default());
     let sent = desk.sent();
     desk.delta(&sent, "I will");
     let failure = ModelFailure {
@@ -434,15 +434,15 @@ fn direct_takes_the_partial_text_of_a_failure_over_what_it_heard() {
 
 #[test]
 fn direct_refuses_a_window_too_small_for_the_question() {
-    let mut desk = Desk::new(BuiltIn);
+    let mut desk = Desk::new(BuiltInPrograms);
     desk.window_tokens = Some(30);
-    desk.start(direct(&Params::default(), AMPLE));
+    desk.start(direct(&DirectConfig::default(), AMPLE));
     let result = desk.result();
-    assert_eq!(result.status, Status::Failed);
+    assert_eq!(result.status, EpisodeStatus::Failed);
     assert_eq!(
         result.stop_reason,
         StopReason::TokenBudget {
-            field: Field::Prompt,
+            field: HeaderField::Prompt,
             tokens: 20,
             limit: 0,
         }
@@ -457,7 +457,7 @@ fn direct_keeps_what_was_said_when_it_is_stopped() {
             dimension: Dimension::Time,
         },
     ] {
-        let mut desk = ask(&Params::default());
+        let mut desk = ask(&DirectConfig::default());
         let first = desk.sent();
         desk.cut_reply(&first, "Because ");
         let second = desk.sent();
@@ -476,7 +476,7 @@ fn direct_keeps_what_was_said_when_it_is_stopped() {
 
 #[test]
 fn direct_drops_what_a_former_attempt_said() {
-    let mut desk = ask(&Params::default());
+    let mut desk = ask(&DirectConfig::default());
     let first = desk.sent();
     desk.delta(&first, "Wrong ");
     desk.fail(&first, rate_limited(Millis(1)));
@@ -502,7 +502,7 @@ fn direct_keeps_the_former_answer_until_the_new_one_is_whole() {
 
 #[test]
 fn direct_a_happy_run_record_by_record() {
-    let params = Params {
+    let params = DirectConfig {
         output_tokens_max: 64,
         ..reviewed(0)
     };
@@ -513,7 +513,7 @@ fn direct_a_happy_run_record_by_record() {
     desk.wait(Millis(30));
     desk.reply(&sent, "It scatters.");
     desk.reply_next("PASS, it names the cause.");
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
     let lines: Vec<String> = desk
         .log
         .entries

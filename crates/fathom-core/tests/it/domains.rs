@@ -1,8 +1,8 @@
 //! Domains with owners: who may write and read them, one writer at a time, and what came from outside.
 
-use fathom_core::contract::Role;
-use fathom_core::domain::{Access, DomainRequest, OWNERS, name};
-use fathom_core::effect::{EffectOutcome, Taint};
+use fathom_core::contract::AgentRole;
+use fathom_core::domain::{DomainAccess, DomainRequest, OWNERS, name};
+use fathom_core::effect::{EffectOutcome, TaintedArgument};
 use fathom_core::event::EventKind;
 use fathom_core::id::EpisodeId;
 use fathom_core::program::Ask;
@@ -14,26 +14,26 @@ use crate::fixture::{AMPLE, call, contract, effect, root, spawn_request};
 use crate::phase_desk::asked;
 use crate::script::Scripts;
 
-const ROLES: [Role; 7] = [
-    Role::Orchestrator,
-    Role::Planner,
-    Role::Creator,
-    Role::Publisher,
-    Role::Engagement,
-    Role::Verifier,
-    Role::Doc,
+const ROLES: [AgentRole; 7] = [
+    AgentRole::Orchestrator,
+    AgentRole::Planner,
+    AgentRole::Creator,
+    AgentRole::Publisher,
+    AgentRole::Engagement,
+    AgentRole::Verifier,
+    AgentRole::Doc,
 ];
 
 fn all_domains() -> Vec<String> {
     OWNERS.map(|owners| owners.domain.to_owned()).to_vec()
 }
 
-fn domain(domain: &str, access: Access) -> Ask {
+fn domain(domain: &str, access: DomainAccess) -> Ask {
     Ask::Domain(DomainRequest::new(domain, access, "{}".into()))
 }
 
 /// A child that may read everything and write these domains.
-fn child(name: &str, role: Role, writes: &[&str]) -> Ask {
+fn child(name: &str, role: AgentRole, writes: &[&str]) -> Ask {
     let mut contract = contract();
     contract.read_scopes = all_domains();
     contract.write_scopes = writes.iter().map(|&domain| domain.to_owned()).collect();
@@ -45,7 +45,7 @@ fn child(name: &str, role: Role, writes: &[&str]) -> Ask {
 }
 
 /// A root of this role whose contract names every domain.
-fn open(role: Role, scripts: &Scripts) -> Desk {
+fn open(role: AgentRole, scripts: &Scripts) -> Desk {
     let mut started = root(AMPLE);
     started.role = role;
     started.contract.read_scopes = all_domains();
@@ -54,13 +54,13 @@ fn open(role: Role, scripts: &Scripts) -> Desk {
 }
 
 /// What a role is refused for one ask.
-fn refused(role: Role, ask: Ask) -> Vec<Refusal> {
+fn refused(role: AgentRole, ask: Ask) -> Vec<Refusal> {
     let scripts = Scripts::root(vec![vec![ask]]);
     open(role, &scripts);
     scripts.refusals("root")
 }
 
-fn not_owner(domain: &str, access: Access, role: Role) -> Refusal {
+fn not_owner(domain: &str, access: DomainAccess, role: AgentRole) -> Refusal {
     Refusal::NotOwner {
         domain: domain.to_owned(),
         access,
@@ -87,8 +87,8 @@ fn e11_a_role_writes_and_reads_what_it_owns_and_nothing_else() {
     for owners in OWNERS {
         for role in ROLES {
             for (access, roles) in [
-                (Access::Write, owners.writers),
-                (Access::Read, owners.readers),
+                (DomainAccess::Write, owners.writers),
+                (DomainAccess::Read, owners.readers),
             ] {
                 let expected = if roles.contains(&role) {
                     Vec::new()
@@ -104,16 +104,16 @@ fn e11_a_role_writes_and_reads_what_it_owns_and_nothing_else() {
 
 #[test]
 fn e11_a_creator_writes_no_plan_and_a_doc_reads_none() {
-    let (write, read) = (Access::Write, Access::Read);
+    let (write, read) = (DomainAccess::Write, DomainAccess::Read);
     assert_eq!(
-        refused(Role::Creator, domain(name::PLAN, write)),
-        [not_owner(name::PLAN, write, Role::Creator)]
+        refused(AgentRole::Creator, domain(name::PLAN, write)),
+        [not_owner(name::PLAN, write, AgentRole::Creator)]
     );
     assert_eq!(
-        refused(Role::Doc, domain(name::PLAN, read)),
-        [not_owner(name::PLAN, read, Role::Doc)]
+        refused(AgentRole::Doc, domain(name::PLAN, read)),
+        [not_owner(name::PLAN, read, AgentRole::Doc)]
     );
-    let words = not_owner(name::PLAN, write, Role::Creator).to_string();
+    let words = not_owner(name::PLAN, write, AgentRole::Creator).to_string();
     assert!(
         words.contains("plan") && words.contains("creator"),
         "{words}"
@@ -125,8 +125,8 @@ fn e11_no_role_writes_events_policy_or_flags() {
     for role in ROLES {
         for theirs in [name::EVENTS, name::POLICY, name::FLAGS] {
             assert_eq!(
-                refused(role, domain(theirs, Access::Write)),
-                [not_owner(theirs, Access::Write, role)]
+                refused(role, domain(theirs, DomainAccess::Write)),
+                [not_owner(theirs, DomainAccess::Write, role)]
             );
         }
     }
@@ -135,12 +135,12 @@ fn e11_no_role_writes_events_policy_or_flags() {
 #[test]
 fn e11_an_episode_does_not_lend_what_it_writes_itself_right_now() {
     let asks = vec![
-        domain(name::PLAN, Access::Write),
-        child("a", Role::Planner, &[name::PLAN]),
+        domain(name::PLAN, DomainAccess::Write),
+        child("a", AgentRole::Planner, &[name::PLAN]),
     ];
     for asks in [asks.clone(), asks.into_iter().rev().collect()] {
         let scripts = Scripts::root(vec![asks]);
-        open(Role::Planner, &scripts);
+        open(AgentRole::Planner, &scripts);
         assert_eq!(
             scripts.refusals("root"),
             [lent(name::PLAN, EpisodeId::root())]
@@ -151,52 +151,67 @@ fn e11_an_episode_does_not_lend_what_it_writes_itself_right_now() {
 #[test]
 fn e11_a_child_is_not_given_a_domain_that_its_role_does_not_own() {
     assert_eq!(
-        refused(Role::Orchestrator, child("a", Role::Creator, &[name::PLAN])),
-        [not_owner(name::PLAN, Access::Write, Role::Creator)]
+        refused(
+            AgentRole::Orchestrator,
+            child("a", AgentRole::Creator, &[name::PLAN])
+        ),
+        [not_owner(
+            name::PLAN,
+            DomainAccess::Write,
+            AgentRole::Creator
+        )]
     );
     assert_eq!(
         refused(
-            Role::Orchestrator,
-            child("a", Role::Verifier, &[name::EVENTS])
+            AgentRole::Orchestrator,
+            child("a", AgentRole::Verifier, &[name::EVENTS])
         ),
-        [not_owner(name::EVENTS, Access::Write, Role::Verifier)]
+        [not_owner(
+            name::EVENTS,
+            DomainAccess::Write,
+            AgentRole::Verifier
+        )]
     );
 }
 
 #[test]
 fn e11_of_two_planners_at_once_the_second_is_refused() {
-    let planner = |name| child(name, Role::Planner, &[name::PLAN]);
-    let creator = child("c", Role::Creator, &[name::ASSETS]);
+    let planner = |name| child(name, AgentRole::Planner, &[name::PLAN]);
+    let creator = child("c", AgentRole::Creator, &[name::ASSETS]);
     let scripts = Scripts::root(vec![vec![planner("a"), planner("b"), creator]])
         .with("a", vec![vec![call(10, 10)]])
         .with("b", vec![vec![call(10, 10)]])
         .with("c", vec![vec![call(10, 10)]]);
-    let desk = open(Role::Orchestrator, &scripts);
+    let desk = open(AgentRole::Orchestrator, &scripts);
     assert_eq!(scripts.refusals("root"), [lent(name::PLAN, at(&[0]))]);
     assert_eq!(desk.calls_out(), 2, "one planner and the creator");
 }
 
 #[test]
 fn e11_what_was_lent_is_free_again_when_the_child_is_over() {
-    let write = || domain(name::PLAN, Access::Write);
-    let planner = |name| child(name, Role::Planner, &[name::PLAN]);
+    let write = || domain(name::PLAN, DomainAccess::Write);
+    let planner = |name| child(name, AgentRole::Planner, &[name::PLAN]);
     let scripts = Scripts::root(vec![
-        vec![planner("a"), planner("b"), domain(name::PLAN, Access::Read)],
+        vec![
+            planner("a"),
+            planner("b"),
+            domain(name::PLAN, DomainAccess::Read),
+        ],
         vec![write()],
         vec![planner("b")],
     ])
     .with("a", vec![vec![call(10, 10)], vec![write()]])
     .with("b", vec![vec![write()]]);
-    let mut desk = open(Role::Planner, &scripts);
+    let mut desk = open(AgentRole::Planner, &scripts);
     assert_eq!(scripts.refusals("root"), [lent(name::PLAN, at(&[0]))]);
     let read = answer(&mut desk, &EpisodeId::root(), "{}");
-    assert_eq!(read.access, Access::Read, "a read is no harm");
+    assert_eq!(read.access, DomainAccess::Read, "a read is no harm");
     desk.reply_next("done");
     let theirs = answer(&mut desk, &at(&[0]), "{}");
-    assert_eq!(theirs.access, Access::Write);
+    assert_eq!(theirs.access, DomainAccess::Write);
     // The child is over, and the next round begins.
     let own = answer(&mut desk, &EpisodeId::root(), "{}");
-    assert_eq!(own.access, Access::Write);
+    assert_eq!(own.access, DomainAccess::Write);
     answer(&mut desk, &at(&[1]), "{}");
     assert_eq!(scripts.refusals("root").len(), 1);
     assert!(scripts.refusals("b").is_empty());
@@ -205,12 +220,12 @@ fn e11_what_was_lent_is_free_again_when_the_child_is_over() {
 
 #[test]
 fn e11_a_child_lends_on_to_one_child_of_its_own() {
-    let write = || domain(name::PLAN, Access::Write);
-    let planner = |name| child(name, Role::Planner, &[name::PLAN]);
+    let write = || domain(name::PLAN, DomainAccess::Write);
+    let planner = |name| child(name, AgentRole::Planner, &[name::PLAN]);
     let scripts = Scripts::root(vec![vec![planner("a")]])
         .with("a", vec![vec![planner("b"), planner("c")], vec![write()]])
         .with("b", vec![vec![call(10, 10)]]);
-    let mut desk = open(Role::Orchestrator, &scripts);
+    let mut desk = open(AgentRole::Orchestrator, &scripts);
     assert_eq!(scripts.refusals("a"), [lent(name::PLAN, at(&[0, 0]))]);
     desk.reply_next("done");
     answer(&mut desk, &at(&[0]), "{}");
@@ -219,12 +234,12 @@ fn e11_a_child_lends_on_to_one_child_of_its_own() {
 
 #[test]
 fn e11_after_a_crash_a_domain_is_still_lent() {
-    let read = || domain(name::PLAN, Access::Read);
-    let planner = |name| child(name, Role::Planner, &[name::PLAN]);
-    let scripts = Scripts::root(vec![vec![child("b", Role::Planner, &[name::PLAN])]])
+    let read = || domain(name::PLAN, DomainAccess::Read);
+    let planner = |name| child(name, AgentRole::Planner, &[name::PLAN]);
+    let scripts = Scripts::root(vec![vec![child("b", AgentRole::Planner, &[name::PLAN])]])
         .with("b", vec![vec![planner("c"), read(), planner("d")]])
         .with("c", vec![vec![call(10, 10)]]);
-    let mut desk = open(Role::Orchestrator, &scripts);
+    let mut desk = open(AgentRole::Orchestrator, &scripts);
     let before = scripts.refusals("b");
     assert_eq!(before, [lent(name::PLAN, at(&[0, 0]))]);
     // A new owner folds the journal, and must come to the same refusal.
@@ -240,7 +255,7 @@ fn sources(desk: &mut Desk) -> Vec<String> {
     assert!(places.is_empty() || places == ["/text"], "{places:?}");
     taint
         .into_iter()
-        .flat_map(|one: Taint| one.sources)
+        .flat_map(|one: TaintedArgument| one.sources)
         .collect()
 }
 
@@ -248,12 +263,12 @@ fn sources(desk: &mut Desk) -> Vec<String> {
 fn e11_what_an_untrusted_domain_says_marks_what_follows() {
     let rounds = vec![
         vec![effect("event-0")],
-        vec![domain(name::EVENTS, Access::Read)],
+        vec![domain(name::EVENTS, DomainAccess::Read)],
         vec![effect("event-1")],
-        vec![domain(name::CONVERSATIONS, Access::Write)],
+        vec![domain(name::CONVERSATIONS, DomainAccess::Write)],
     ];
     let scripts = Scripts::root(rounds);
-    let mut desk = open(Role::Engagement, &scripts);
+    let mut desk = open(AgentRole::Engagement, &scripts);
     assert!(sources(&mut desk).is_empty(), "nothing was read yet");
     let place = desk.attempt();
     let failed = EffectOutcome::Failed {
@@ -273,7 +288,7 @@ fn e11_what_an_untrusted_domain_says_marks_what_follows() {
 #[test]
 fn e11_what_a_domain_says_of_its_sources_is_believed() {
     let rounds = vec![
-        vec![domain(name::PLAN, Access::Read)],
+        vec![domain(name::PLAN, DomainAccess::Read)],
         vec![effect("event-1")],
     ];
     for (said, expected) in [
@@ -284,7 +299,7 @@ fn e11_what_a_domain_says_of_its_sources_is_believed() {
         ),
     ] {
         let scripts = Scripts::root(rounds.clone());
-        let mut desk = open(Role::Publisher, &scripts);
+        let mut desk = open(AgentRole::Publisher, &scripts);
         answer(&mut desk, &EpisodeId::root(), said);
         assert_eq!(sources(&mut desk), expected);
     }
@@ -293,13 +308,16 @@ fn e11_what_a_domain_says_of_its_sources_is_believed() {
 #[test]
 fn e11_what_a_child_has_read_marks_its_parent_and_its_siblings_after_it() {
     let rounds = vec![
-        vec![child("reader", Role::Engagement, &[])],
-        vec![child("sender", Role::Publisher, &[])],
+        vec![child("reader", AgentRole::Engagement, &[])],
+        vec![child("sender", AgentRole::Publisher, &[])],
     ];
     let scripts = Scripts::root(rounds)
-        .with("reader", vec![vec![domain(name::EVENTS, Access::Read)]])
+        .with(
+            "reader",
+            vec![vec![domain(name::EVENTS, DomainAccess::Read)]],
+        )
         .with("sender", vec![vec![effect("event-1")]]);
-    let mut desk = open(Role::Orchestrator, &scripts);
+    let mut desk = open(AgentRole::Orchestrator, &scripts);
     answer(&mut desk, &at(&[0]), "{}");
     assert_eq!(sources(&mut desk), ["domain:events"]);
     let place = desk.attempt();

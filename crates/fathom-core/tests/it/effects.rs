@@ -1,15 +1,15 @@
 //! How an effect moves from being wanted to being settled, and what a lost answer means.
 
-use fathom_core::command::{Block, Command};
+use fathom_core::command::{Command, OutputBlock};
 use fathom_core::effect::{
-    EffectClass, EffectOutcome, EffectRequest, EffectState, EffectStep, IllegalStep,
-    PolicyDecision, Target,
+    EffectClass, EffectOutcome, EffectRequest, EffectState, EffectTarget, EffectTransition,
+    IllegalTransition, PolicyDecision,
 };
 use fathom_core::event::{EventKind, Signal};
 use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::outcome::{HandoffTicket, NextAction};
 use fathom_core::program::Ask;
-use fathom_core::step::{Position, Step};
+use fathom_core::step::{HostStep, LogPosition};
 use fathom_core::stop::{ErrorClass, Refusal, StopReason};
 use fathom_core::text::Text;
 use proptest::prelude::*;
@@ -31,22 +31,22 @@ const STATES: [EffectState; 9] = [
     EffectState::Postcheck,
 ];
 
-const STEPS: [EffectStep; 9] = [
-    EffectStep::Admit,
-    EffectStep::Defer,
-    EffectStep::Allow,
-    EffectStep::Deny,
-    EffectStep::Attempt,
-    EffectStep::Confirm,
-    EffectStep::Fail,
-    EffectStep::Lose,
-    EffectStep::Check,
+const STEPS: [EffectTransition; 9] = [
+    EffectTransition::Admit,
+    EffectTransition::Defer,
+    EffectTransition::Allow,
+    EffectTransition::Deny,
+    EffectTransition::Attempt,
+    EffectTransition::Confirm,
+    EffectTransition::Fail,
+    EffectTransition::Lose,
+    EffectTransition::Check,
 ];
 
 /// Every step that a state allows. What is not here is illegal.
-const LEGAL: [(EffectState, EffectStep, EffectState); 16] = {
+const LEGAL: [(EffectState, EffectTransition, EffectState); 16] = {
     use EffectState as S;
-    use EffectStep as T;
+    use EffectTransition as T;
     [
         (S::Queued, T::Admit, S::Preflight),
         (S::Queued, T::Deny, S::Failed),
@@ -76,7 +76,7 @@ fn e13_an_effect_takes_only_the_steps_of_its_state() {
                 .find(|(from, by, _)| (*from, *by) == (state, step));
             let expected = match legal {
                 Some((_, _, to)) => Ok(*to),
-                None => Err(IllegalStep { state, step }),
+                None => Err(IllegalTransition { state, step }),
             };
             assert_eq!(state.after(step), expected, "{state:?} by {step:?}");
         }
@@ -86,7 +86,7 @@ fn e13_an_effect_takes_only_the_steps_of_its_state() {
 #[test]
 fn e13_nothing_but_an_attempt_follows_approval_and_nothing_proceeds_from_unknown() {
     for step in STEPS {
-        if step != EffectStep::Check {
+        if step != EffectTransition::Check {
             assert!(EffectState::Unknown.after(step).is_err());
         }
     }
@@ -127,16 +127,16 @@ fn attempted() -> (Desk, Scripts, Place) {
     (desk, heard, place)
 }
 
-fn count(desk: &Desk, wanted: fn(&Step) -> bool) -> usize {
+fn count(desk: &Desk, wanted: fn(&HostStep) -> bool) -> usize {
     desk.steps.iter().filter(|step| wanted(step)).count()
 }
 
-fn is_attempt(step: &Step) -> bool {
-    matches!(step, Step::Attempt(_))
+fn is_attempt(step: &HostStep) -> bool {
+    matches!(step, HostStep::Attempt(_))
 }
 
-fn is_reconcile(step: &Step) -> bool {
-    matches!(step, Step::Reconcile { .. })
+fn is_reconcile(step: &HostStep) -> bool {
+    matches!(step, HostStep::Reconcile { .. })
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn e13_decision_and_intent_share_a_record_and_wait_for_the_disk() {
     );
     assert_eq!(count(&desk, is_attempt), 0);
     let end = desk.log.end();
-    desk.flush(Position(end.0 - 1));
+    desk.flush(LogPosition(end.0 - 1));
     assert_eq!(count(&desk, is_attempt), 0, "all but the last record");
     desk.flush(end);
     assert_eq!(count(&desk, is_attempt), 1);
@@ -347,7 +347,7 @@ fn e13_an_effect_still_with_the_gateway_is_dropped_when_the_episode_stops() {
 
 #[test]
 fn x03_output_and_the_final_answer_wait_for_the_disk() {
-    let block = Block {
+    let block = OutputBlock {
         channel: "cli".into(),
         text: "thinking".into(),
     };
@@ -355,7 +355,7 @@ fn x03_output_and_the_final_answer_wait_for_the_disk() {
     let mut desk = Desk::new(scripts);
     desk.disk = Disk::Slow;
     desk.start(root(AMPLE));
-    let emitted = Step::Emit {
+    let emitted = HostStep::Emit {
         episode: EpisodeId::root(),
         block,
     };
@@ -365,7 +365,7 @@ fn x03_output_and_the_final_answer_wait_for_the_disk() {
     desk.reply_next("done");
     assert!(desk.is_over());
     assert_eq!(
-        count(&desk, |step| matches!(step, Step::Finished(_))),
+        count(&desk, |step| matches!(step, HostStep::Finished(_))),
         0,
         "its record is not durable"
     );
@@ -385,7 +385,7 @@ fn divided(letters: &str, mut cuts: [usize; 4]) -> EffectRequest {
     cuts.sort_unstable();
     let [first, second, third, fourth] = cuts.map(|cut| cut.min(letters.len()));
     EffectRequest {
-        target: Target {
+        target: EffectTarget {
             tenant: letters[..first].into(),
             platform: letters[first..second].into(),
             account: letters[second..third].into(),
@@ -404,7 +404,7 @@ fn request() -> impl Strategy<Value = EffectRequest> {
     (part(), part(), part(), part(), part(), any::<String>()).prop_map(
         |(tenant, platform, account, action, event, arguments)| EffectRequest {
             tool: "post".into(),
-            target: Target {
+            target: EffectTarget {
                 tenant,
                 platform,
                 account,

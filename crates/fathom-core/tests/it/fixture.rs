@@ -1,19 +1,19 @@
 //! Builders for what an episode starts with and asks for. Every test says only what it is about.
 
 use fathom_core::amounts::{Amounts, Budget};
-use fathom_core::contract::{Autonomy, Contract, PermissionMode, RecursionPolicy, Role};
-use fathom_core::effect::{ApprovalTerms, EffectClass, EffectRequest, Target};
-use fathom_core::event::{EventKind, Origin, ProgramSpec, Started};
-use fathom_core::failure::{Billing, FailureKind, ModelFailure};
+use fathom_core::contract::{AgentRole, Autonomy, Contract, PermissionMode, RecursionPolicy};
+use fathom_core::effect::{ApprovalTerms, EffectClass, EffectRequest, EffectTarget};
+use fathom_core::event::{EpisodeOrigin, EpisodeSpec, EventKind, ProgramSpec};
+use fathom_core::failure::{CallBilling, FailureKind, ModelFailure};
 use fathom_core::id::{AskId, Digest};
 use fathom_core::model::{
-    Delivery, Ending, Exactness, Measured, Message, ModelRole, ModelSpec, Models, Price, Reply,
-    Request, Speaker, Usage, UsageSource,
+    ChatMessage, CountPrecision, FinishReason, ModelPrice, ModelReply, ModelRequest, ModelRole,
+    ModelSet, ModelSpec, ReplyMode, RequestEstimate, Speaker, TokenUsage, UsageSource,
 };
-use fathom_core::outcome::{Status, Summary, Verdict};
-use fathom_core::packet::{Frame, Packet};
+use fathom_core::outcome::{EpisodeStatus, ProgramVerdict, ResultSummary};
+use fathom_core::packet::{Packet, PacketFrame};
 use fathom_core::program::{Ask, ModelAsk};
-use fathom_core::recursion::{Class, SpawnRequest, Trigger};
+use fathom_core::recursion::{SpawnClass, SpawnRequest, SpawnTrigger};
 use fathom_core::stop::StopReason;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars, Timestamp};
@@ -34,7 +34,7 @@ pub(crate) const AMPLE: Amounts = Amounts {
 };
 
 /// One nanodollar for a token of input, two for one of output.
-pub(crate) const PRICE: Price = Price {
+pub(crate) const PRICE: ModelPrice = ModelPrice {
     input_per_million: Nanodollars(1_000_000),
     output_per_million: Nanodollars(2_000_000),
 };
@@ -67,12 +67,12 @@ pub(crate) fn contract() -> Contract {
     }
 }
 
-pub(crate) const CLASSES: [Class; 5] = [
-    Class::Retrieval,
-    Class::Critique,
-    Class::Repair,
-    Class::Verification,
-    Class::Work,
+pub(crate) const CLASSES: [SpawnClass; 5] = [
+    SpawnClass::Retrieval,
+    SpawnClass::Critique,
+    SpawnClass::Repair,
+    SpawnClass::Verification,
+    SpawnClass::Work,
 ];
 
 pub(crate) fn program(name: &str) -> ProgramSpec {
@@ -83,22 +83,22 @@ pub(crate) fn program(name: &str) -> ProgramSpec {
 }
 
 /// A root that runs the script `root`, with [`contract`] and `amounts`.
-pub(crate) fn root(amounts: Amounts) -> Started {
-    Started {
+pub(crate) fn root(amounts: Amounts) -> EpisodeSpec {
+    EpisodeSpec {
         goal: "find out".into(),
-        role: Role::Orchestrator,
+        role: AgentRole::Orchestrator,
         program: program("root"),
         contract: contract(),
         budget: budget(amounts),
         depth: 0,
         model: ModelRole::Main,
-        models: Models::new(
+        models: ModelSet::new(
             ModelSpec::named("script/main"),
             ModelSpec::named("script/sub"),
         ),
-        frame: Frame::default(),
+        frame: PacketFrame::default(),
         sources: Vec::new(),
-        origin: Origin::Asked,
+        origin: EpisodeOrigin::Asked,
     }
 }
 
@@ -109,22 +109,22 @@ pub(crate) fn model_ask(input: usize, output: u32) -> ModelAsk {
         output_tokens_min: 1,
         ..ModelAsk::new(
             ModelRole::Main,
-            Packet::plain(vec![Message::new(Speaker::User, "x".repeat(input))]),
+            Packet::plain(vec![ChatMessage::new(Speaker::User, "x".repeat(input))]),
         )
     }
 }
 
 /// A request that says `prompt`.
-pub(crate) fn request(prompt: &str) -> Request {
-    Request {
-        messages: vec![Message::new(Speaker::User, prompt)],
+pub(crate) fn request(prompt: &str) -> ModelRequest {
+    ModelRequest {
+        messages: vec![ChatMessage::new(Speaker::User, prompt)],
         output_tokens_max: 1,
         temperature_milli: None,
         schema: None,
         pattern: None,
         tools: Vec::new(),
         seed: None,
-        delivery: Delivery::Streamed,
+        delivery: ReplyMode::Streamed,
         timeout: Millis(60_000),
     }
 }
@@ -137,13 +137,13 @@ pub(crate) fn call(input: usize, output: u32) -> Ask {
 pub(crate) fn spawn_request(name: &str) -> SpawnRequest {
     SpawnRequest {
         child_type: HELPER.into(),
-        class: Class::Work,
-        trigger: Trigger::ComplexQuestion,
+        class: SpawnClass::Work,
+        trigger: SpawnTrigger::ComplexQuestion,
         why: "the question has parts".into(),
         fetch: "one part of the answer".into(),
         return_format: "a sentence".into(),
         goal: Text::new(format!("do the part {name}")),
-        role: Role::Planner,
+        role: AgentRole::Planner,
         program: program(name),
         contract: contract(),
         at_least: Amounts::ZERO,
@@ -156,8 +156,8 @@ pub(crate) fn spawn(name: &str) -> Ask {
     Ask::Spawn(Box::new(spawn_request(name)))
 }
 
-pub(crate) fn target() -> Target {
-    Target {
+pub(crate) fn target() -> EffectTarget {
+    EffectTarget {
         tenant: "acme".into(),
         platform: "forum".into(),
         account: "acme-news".into(),
@@ -184,13 +184,13 @@ pub(crate) fn finish(answer: Option<&str>) -> Ask {
     Ask::Finish(Box::new(verdict(answer)))
 }
 
-pub(crate) fn verdict(answer: Option<&str>) -> Verdict {
-    Verdict {
-        status: Status::Ok,
+pub(crate) fn verdict(answer: Option<&str>) -> ProgramVerdict {
+    ProgramVerdict {
+        status: EpisodeStatus::Ok,
         stop: StopReason::Success,
         answer: answer.map(Text::from),
         report: None,
-        summary: Summary::new(["asked".into(), "worked".into(), "done".into()], []),
+        summary: ResultSummary::new(["asked".into(), "worked".into(), "done".into()], []),
         artifacts: Vec::new(),
         decisions: Vec::new(),
         verification_needed: false,
@@ -199,15 +199,15 @@ pub(crate) fn verdict(answer: Option<&str>) -> Verdict {
 }
 
 /// Counts a byte as a token.
-pub(crate) fn measure(request: &Request, window_tokens: Option<u64>) -> Measured {
+pub(crate) fn measure(request: &ModelRequest, window_tokens: Option<u64>) -> RequestEstimate {
     let messages = request.messages.iter().map(|message| &message.text);
     let tools = request.tools.iter().map(|tool| &tool.schema);
-    Measured {
+    RequestEstimate {
         input_tokens: messages
             .chain(tools)
             .map(|text| text.as_str().len() as u64)
             .sum(),
-        exactness: Exactness::Exact,
+        exactness: CountPrecision::Exact,
         window_tokens,
         price: PRICE,
     }
@@ -216,7 +216,7 @@ pub(crate) fn measure(request: &Request, window_tokens: Option<u64>) -> Measured
 /// What a host that counts bytes says.
 pub(crate) fn measured(
     ask: AskId,
-    request: &Request,
+    request: &ModelRequest,
     weigh: &[Text],
     round: u16,
     window_tokens: Option<u64>,
@@ -230,8 +230,8 @@ pub(crate) fn measured(
     }
 }
 
-pub(crate) fn usage(input_tokens: u64, output_tokens: u64) -> Usage {
-    Usage {
+pub(crate) fn usage(input_tokens: u64, output_tokens: u64) -> TokenUsage {
+    TokenUsage {
         input_tokens,
         output_tokens,
         source: UsageSource::Reported,
@@ -239,11 +239,11 @@ pub(crate) fn usage(input_tokens: u64, output_tokens: u64) -> Usage {
 }
 
 /// A complete reply that took as many output tokens as it has bytes.
-pub(crate) fn reply(input_tokens: u64, text: &str) -> Reply {
-    Reply {
+pub(crate) fn reply(input_tokens: u64, text: &str) -> ModelReply {
+    ModelReply {
         text: text.into(),
         tool_calls: Vec::new(),
-        ending: Ending::Complete,
+        ending: FinishReason::Complete,
         usage: usage(input_tokens, text.len() as u64),
         latency: Millis(10),
         timing: None,
@@ -263,7 +263,7 @@ pub(crate) fn rate_limited(retry_after: Millis) -> ModelFailure {
 /// A failure of which the provider said what it cost.
 pub(crate) fn billed(kind: FailureKind, input_tokens: u64, output_tokens: u64) -> ModelFailure {
     ModelFailure {
-        billing: Billing::Reported(usage(input_tokens, output_tokens)),
+        billing: CallBilling::Reported(usage(input_tokens, output_tokens)),
         ..ModelFailure::unsent(kind, "")
     }
 }

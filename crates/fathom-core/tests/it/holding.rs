@@ -2,14 +2,14 @@
 
 use fathom_core::amounts::{Amounts, Dimension};
 use fathom_core::command::Command;
-use fathom_core::event::{CallOutcome, EventKind};
+use fathom_core::event::{EventKind, ModelCallOutcome};
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::ledger::Accounts;
-use fathom_core::model::Reply;
-use fathom_core::packet::Field;
+use fathom_core::ledger::BudgetAccounts;
+use fathom_core::model::ModelReply;
+use fathom_core::packet::HeaderField;
 use fathom_core::program::Ask;
-use fathom_core::step::Step;
+use fathom_core::step::HostStep;
 use fathom_core::stop::Refusal;
 use fathom_core::unit::Nanodollars;
 
@@ -67,7 +67,7 @@ fn e06_asks_are_served_in_the_order_of_asking_whatever_is_measured_first() {
     let mut requests: Vec<_> = steps
         .into_iter()
         .filter_map(|step| match step {
-            Step::Measure { ask, request, .. } => Some((ask, request)),
+            HostStep::Measure { ask, request, .. } => Some((ask, request)),
             _ => None,
         })
         .collect();
@@ -182,11 +182,11 @@ fn e06_usage_above_the_reservation_is_an_overrun_event() {
     let scripts = Scripts::root(vec![vec![call(10, 20)], vec![call(1, 1)]]);
     let mut desk = Desk::open(scripts, root(AMPLE));
     let sent = desk.sent();
-    let reply = Reply {
+    let reply = ModelReply {
         usage: usage(15, 20),
         ..fixture::reply(0, "said")
     };
-    desk.answer(&sent, CallOutcome::Replied(reply));
+    desk.answer(&sent, ModelCallOutcome::Replied(reply));
     let overrun = |dimension, reserved, used| EventKind::Overrun {
         ask: AskId(0),
         dimension,
@@ -215,11 +215,11 @@ fn e06_an_overrun_past_the_limit_leaves_nothing_and_breaks_nothing() {
     let heard = scripts.clone();
     let mut desk = Desk::open(scripts, root(tokens(60)));
     let sent = desk.sent();
-    let reply = Reply {
+    let reply = ModelReply {
         usage: usage(u64::MAX, u64::MAX),
         ..fixture::reply(0, "said")
     };
-    desk.answer(&sent, CallOutcome::Replied(reply));
+    desk.answer(&sent, ModelCallOutcome::Replied(reply));
     let dimension = Dimension::Tokens;
     assert_eq!(heard.refusals("root"), [Refusal::Budget { dimension }]);
     assert_eq!(desk.result().budget.spent.tokens, u64::MAX);
@@ -300,7 +300,7 @@ fn r05_a_request_larger_than_the_window_is_refused_with_its_size() {
     desk.window_tokens = Some(100);
     desk.start(root(AMPLE));
     let refusal = Refusal::TokenBudget {
-        field: Field::Prompt,
+        field: HeaderField::Prompt,
         tokens: 100,
         limit: 99,
     };

@@ -1,11 +1,13 @@
 //! What an episode asks of its host that costs no budget: shorter texts, cells, entries for domains.
 
-use fathom_core::cell::{CellCall, CellEnd, CellLimits, CellQuestion, ContextSource, Output};
-use fathom_core::domain::{Access, DomainRequest};
+use fathom_core::cell::{
+    CellCall, CellLimits, CellOutput, CellQuestion, CellResult, ContextSource,
+};
+use fathom_core::domain::{DomainAccess, DomainRequest};
 use fathom_core::event::{EventKind, Signal};
 use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::program::Ask;
-use fathom_core::step::Step;
+use fathom_core::step::HostStep;
 use fathom_core::stop::{Refusal, StopReason};
 
 use crate::desk::Desk;
@@ -28,21 +30,21 @@ fn cell() -> Ask {
 }
 
 fn ended(ask: AskId, said: &str) -> EventKind {
-    let output = Output {
+    let output = CellOutput {
         head: said.into(),
         tail: None,
         bytes: said.len() as u64,
     };
     EventKind::CellFinished {
         ask,
-        end: Box::new(CellEnd {
+        end: Box::new(CellResult {
             output,
-            ..CellEnd::default()
+            ..CellResult::default()
         }),
     }
 }
 
-fn domain(access: Access) -> Ask {
+fn domain(access: DomainAccess) -> Ask {
     Ask::Domain(DomainRequest::new("plans", access, "a plan".into()))
 }
 
@@ -57,7 +59,7 @@ fn open(asks: Vec<Ask>) -> (Desk, Scripts) {
 
 #[test]
 fn a_domain_answers_the_program() {
-    let (mut desk, heard) = open(vec![domain(Access::Read)]);
+    let (mut desk, heard) = open(vec![domain(DomainAccess::Read)]);
     let (ask, answer) = (AskId(0), "kept".into());
     desk.deliver(
         &EpisodeId::root(),
@@ -68,13 +70,13 @@ fn a_domain_answers_the_program() {
 
 #[test]
 fn e10_a_domain_outside_the_contract_is_refused() {
-    for access in [Access::Read, Access::Write] {
+    for access in [DomainAccess::Read, DomainAccess::Write] {
         let scripts = Scripts::root(vec![vec![domain(access)]]);
         let heard = scripts.clone();
         let mut started = root(AMPLE);
         match access {
-            Access::Read => started.contract.write_scopes = vec!["plans".into()],
-            Access::Write => started.contract.read_scopes = vec!["plans".into()],
+            DomainAccess::Read => started.contract.write_scopes = vec!["plans".into()],
+            DomainAccess::Write => started.contract.read_scopes = vec!["plans".into()],
         }
         let desk = Desk::open(scripts, started);
         assert!(asked(&desk).is_empty());
@@ -90,7 +92,7 @@ fn asked(desk: &Desk) -> Vec<AskId> {
     let steps = desk.steps.iter();
     steps
         .filter_map(|step| match step {
-            Step::Host { ask, .. } => Some(*ask),
+            HostStep::Host { ask, .. } => Some(*ask),
             _ => None,
         })
         .collect()
@@ -149,7 +151,7 @@ fn a_cell_is_heard_while_it_runs_and_not_after() {
 
 #[test]
 fn x08_a_host_that_cannot_says_so() {
-    let (mut desk, heard) = open(vec![summarise(), cell(), domain(Access::Read)]);
+    let (mut desk, heard) = open(vec![summarise(), cell(), domain(DomainAccess::Read)]);
     let reason = Refusal::Unavailable {
         what: "sandbox".into(),
     };
@@ -163,7 +165,7 @@ fn x08_a_host_that_cannot_says_so() {
 
 #[test]
 fn x04_a_new_owner_asks_the_host_again() {
-    let (mut desk, heard) = open(vec![summarise(), cell(), domain(Access::Read)]);
+    let (mut desk, heard) = open(vec![summarise(), cell(), domain(DomainAccess::Read)]);
     desk.crash(desk.log.entries.len());
     assert_eq!(asked(&desk), [AskId(0), AskId(1), AskId(2)]);
     assert!(heard.heard("root").is_empty());
@@ -171,7 +173,7 @@ fn x04_a_new_owner_asks_the_host_again() {
 
 #[test]
 fn a_stopping_episode_waits_for_no_host() {
-    let (mut desk, _) = open(vec![summarise(), cell(), domain(Access::Read)]);
+    let (mut desk, _) = open(vec![summarise(), cell(), domain(DomainAccess::Read)]);
     desk.signal(&Signal::Cancel);
     assert_eq!(desk.result().stop_reason, StopReason::Cancelled);
 }

@@ -1,7 +1,7 @@
 //! Names of runs and episodes, digests and units: what they read as, and what is no name.
 
 use fathom_core::id::{AskId, Digest, EpisodeId, RunId, Seq};
-use fathom_core::model::{ModelSpec, Price};
+use fathom_core::model::{ModelPrice, ModelSpec};
 use fathom_core::unit::{Millis, Nanodollars, Timestamp};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
@@ -74,7 +74,7 @@ proptest! {
         input in any::<u64>(),
         output in any::<u64>(),
     ) {
-        let price = Price {
+        let price = ModelPrice {
             input_per_million: Nanodollars(input_price),
             output_per_million: Nanodollars(output_price),
         };

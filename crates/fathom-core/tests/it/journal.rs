@@ -1,15 +1,15 @@
 //! A log in memory that can lose its tail.
 
 use fathom_core::command::Command;
-use fathom_core::event::{EventKind, Record};
+use fathom_core::event::{EventKind, JournalRecord};
 use fathom_core::id::{Digest, EpisodeId};
-use fathom_core::step::{Appended, Log, Position};
+use fathom_core::step::{AppendReceipt, LogPosition, RecordLog};
 
 /// A record of one of the run's episodes, with the head of its chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) episode: EpisodeId,
-    pub(crate) record: Record,
+    pub(crate) record: JournalRecord,
     pub(crate) head: Digest,
 }
 
@@ -20,8 +20,8 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// How far it reaches.
-    pub(crate) fn end(&self) -> Position {
-        Position(self.entries.len() as u64)
+    pub(crate) fn end(&self) -> LogPosition {
+        LogPosition(self.entries.len() as u64)
     }
 
     /// Forgets all after the first `keep` records.
@@ -30,7 +30,7 @@ impl Journal {
     }
 
     /// The records of one episode.
-    pub(crate) fn of(&self, episode: &EpisodeId) -> impl Iterator<Item = &Record> {
+    pub(crate) fn of(&self, episode: &EpisodeId) -> impl Iterator<Item = &JournalRecord> {
         self.entries
             .iter()
             .filter(move |entry| entry.episode == *episode)
@@ -52,15 +52,15 @@ impl Journal {
     }
 }
 
-impl Log for Journal {
-    fn append(&mut self, episode: &EpisodeId, record: Record) -> Appended {
+impl RecordLog for Journal {
+    fn append(&mut self, episode: &EpisodeId, record: JournalRecord) -> AppendReceipt {
         let head = head(episode, record.seq.0);
         self.entries.push(Entry {
             episode: episode.clone(),
             record,
             head,
         });
-        Appended {
+        AppendReceipt {
             position: self.end(),
             head,
         }

@@ -1,11 +1,11 @@
 //! The kill switch: how far it reaches, when it is looked at, and that it outlives its owner.
 
-use fathom_core::effect::{EffectOutcome, KillScope, PolicyDecision, Target};
+use fathom_core::effect::{EffectOutcome, EffectTarget, KillScope, PolicyDecision};
 use fathom_core::event::{EventKind, Signal};
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::outcome::Status;
-use fathom_core::step::Step;
+use fathom_core::outcome::EpisodeStatus;
+use fathom_core::step::HostStep;
 use fathom_core::stop::{Refusal, StopReason};
 
 use crate::desk::{Desk, Disk, at};
@@ -31,12 +31,12 @@ fn stopped_by(scope: KillScope) -> StopReason {
 fn attempts(desk: &Desk) -> usize {
     let steps = desk.steps.iter();
     steps
-        .filter(|step| matches!(step, Step::Attempt(_)))
+        .filter(|step| matches!(step, HostStep::Attempt(_)))
         .count()
 }
 
 /// Every kind of scope, named after a part of `target`.
-fn scopes_of(target: &Target) -> [KillScope; 5] {
+fn scopes_of(target: &EffectTarget) -> [KillScope; 5] {
     [
         KillScope::Global,
         KillScope::Tenant(target.tenant.clone()),
@@ -48,7 +48,7 @@ fn scopes_of(target: &Target) -> [KillScope; 5] {
 
 #[test]
 fn e16_each_scope_covers_what_it_names_and_nothing_else() {
-    let other = Target {
+    let other = EffectTarget {
         tenant: "x".into(),
         platform: "x".into(),
         account: "x".into(),
@@ -59,7 +59,7 @@ fn e16_each_scope_covers_what_it_names_and_nothing_else() {
         assert_eq!(scope.covers(&other), scope == KillScope::Global, "{scope}");
     }
     // A name of one kind is no name of another.
-    let swapped = Target {
+    let swapped = EffectTarget {
         tenant: "forum".into(),
         platform: "acme".into(),
         account: "reply".into(),
@@ -84,7 +84,7 @@ fn e16_first_look_before_the_gateway_is_asked() {
             !desk
                 .steps
                 .iter()
-                .any(|step| matches!(step, Step::Decide { .. }))
+                .any(|step| matches!(step, HostStep::Decide { .. }))
         );
     }
 }
@@ -100,7 +100,7 @@ fn e16_second_look_right_before_the_call() {
     assert_eq!(attempts(&desk), 0);
     let result = desk.result();
     assert_eq!(result.stop_reason, stopped_by(forum()));
-    assert_eq!(result.status, Status::Failed);
+    assert_eq!(result.status, EpisodeStatus::Failed);
     assert_eq!(result.budget.spent.tools, 0);
     let told = heard.heard("root");
     assert!(

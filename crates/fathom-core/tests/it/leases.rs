@@ -3,11 +3,11 @@
 
 use fathom_core::amounts::Amounts;
 use fathom_core::command::Command;
-use fathom_core::event::{Departure, EventKind};
+use fathom_core::event::{EventKind, ReleaseReason};
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::ledger::Accounts;
+use fathom_core::ledger::BudgetAccounts;
 use fathom_core::program::Ask;
-use fathom_core::step::Position;
+use fathom_core::step::LogPosition;
 use fathom_core::unit::{Millis, Nanodollars};
 
 use crate::desk::{Desk, Disk, at};
@@ -59,9 +59,9 @@ fn e06_no_call_goes_out_before_its_lease_is_durable() {
                 .any(|command| matches!(command, Command::Lease { .. }))
         })
         .unwrap() as u64;
-    desk.flush(Position(lease));
+    desk.flush(LogPosition(lease));
     assert_eq!(desk.calls_out(), 0, "durable up to just before the lease");
-    desk.flush(Position(lease + 1));
+    desk.flush(LogPosition(lease + 1));
     assert_eq!(desk.calls_out(), 1);
 }
 
@@ -167,7 +167,7 @@ fn e06_an_owner_who_leaves_in_good_order_forfeits_nothing() {
     let scripts = Scripts::root(vec![vec![call(5, 5)], vec![call(5, 5)]]);
     let mut desk = Desk::open(scripts, root(AMPLE));
     desk.reply_next("four");
-    desk.hand_over(Departure::Interrupted, Millis(1_000));
+    desk.hand_over(ReleaseReason::Interrupted, Millis(1_000));
     assert_eq!(forfeits(&desk, &EpisodeId::root()), []);
     // The call that was on the wire may have been billed: it is paid and made again.
     let again = desk.sent();
@@ -182,7 +182,7 @@ fn e06_an_earlier_owners_lease_holds_once_the_new_owner_is_durable() {
     let scripts = Scripts::root(vec![vec![call(5, 5)], vec![call(5, 5)]]);
     let mut desk = Desk::open(scripts, root(AMPLE));
     desk.run
-        .release(&mut desk.log, desk.now, Departure::Interrupted);
+        .release(&mut desk.log, desk.now, ReleaseReason::Interrupted);
     desk.disk = Disk::Slow;
     desk.take_over();
     // Were the call sent now, a crash would leave a journal that knows nothing of a second owner.
@@ -270,7 +270,7 @@ fn e06_a_crash_at_any_record_keeps_the_bill_within_the_limit() {
             desk.flush_all();
             bill += answer_all(&mut desk);
         }
-        desk.flush(Position(durable as u64));
+        desk.flush(LogPosition(durable as u64));
         bill += answer_all(&mut desk);
         if desk.log.entries.len() <= durable {
             assert!(durable > 100, "only {durable} crashes");

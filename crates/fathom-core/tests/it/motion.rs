@@ -3,19 +3,20 @@
 use std::sync::Arc;
 
 use fathom_core::amounts::Amounts;
-use fathom_core::event::{Departure, Started};
+use fathom_core::event::{EpisodeSpec, ReleaseReason};
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, EpisodeId, Epoch};
 use fathom_core::model::{ModelRole, Speaker};
-use fathom_core::outcome::{EpisodeResult, NextAction, Status};
-use fathom_core::packet::Risk;
-use fathom_core::program::{Ask, Programs};
-use fathom_core::programs::BuiltIn;
-use fathom_core::programs::motion::{NAME, Params};
+use fathom_core::outcome::{EpisodeResult, EpisodeStatus, NextAction};
+use fathom_core::packet::PacketRisk;
+use fathom_core::program::{Ask, ProgramFactory};
+use fathom_core::programs::BuiltInPrograms;
+use fathom_core::programs::motion::{MotionConfig, NAME};
 use fathom_core::protocol::{
-    Assembly, CouncilRole, Envelope, MessageId, MessageType, Ruling, WhyPerson, messages,
+    CouncilRole, DeferralReason, Envelope, MessageId, MessageType, MotionRuling, RoleAssembly,
+    messages,
 };
-use fathom_core::step::Step;
+use fathom_core::step::HostStep;
 use fathom_core::stop::{ErrorClass, StopReason};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, PerMille, Timestamp};
@@ -29,15 +30,15 @@ use CouncilRole::{CodeMind, Lite, Prime};
 
 const SILENCE: Millis = Millis(90_001);
 
-fn proposed() -> Params {
-    Params {
+fn proposed() -> MotionConfig {
+    MotionConfig {
         proposal: "Move the database to the new cluster.".into(),
-        ..Params::default()
+        ..MotionConfig::default()
     }
 }
 
-fn started(params: &Params) -> Started {
-    Started {
+fn started(params: &MotionConfig) -> EpisodeSpec {
+    EpisodeSpec {
         program: params.spec(),
         ..root(AMPLE)
     }
@@ -50,13 +51,13 @@ struct Hall {
 }
 
 impl Hall {
-    fn new(params: &Params) -> Self {
+    fn new(params: &MotionConfig) -> Self {
         Self::open(started(params))
     }
 
-    fn open(started: Started) -> Self {
+    fn open(started: EpisodeSpec) -> Self {
         let mut hall = Self {
-            desk: Desk::open(BuiltIn, started),
+            desk: Desk::open(BuiltInPrograms, started),
             calls: Vec::new(),
         };
         hall.collect();
@@ -109,7 +110,7 @@ impl Hall {
     fn timer(&self) -> Option<Timestamp> {
         let steps = self.desk.steps.iter().rev();
         steps.clone().find_map(|step| match step {
-            Step::Timer { at, .. } => Some(*at),
+            HostStep::Timer { at, .. } => Some(*at),
             _ => None,
         })
     }
@@ -164,7 +165,7 @@ fn answer(result: &EpisodeResult) -> &str {
 fn handed_off(result: &EpisodeResult) -> (&str, &str) {
     assert_eq!(
         (result.status, &result.stop_reason),
-        (Status::NeedsReview, &StopReason::Undecided)
+        (EpisodeStatus::NeedsReview, &StopReason::Undecided)
     );
     match result.next_actions.as_slice() {
         [NextAction::Handoff(ticket)] => (ticket.known.as_str(), ticket.asked.as_str()),
@@ -197,7 +198,7 @@ fn c11_every_role_is_asked_and_the_majority_decides() {
         ]
     );
     let result = hall.ended();
-    assert_eq!(result.status, Status::Ok);
+    assert_eq!(result.status, EpisodeStatus::Ok);
     assert_eq!(result.stop_reason, StopReason::Success);
     assert_eq!(
         answer(result),
@@ -222,7 +223,7 @@ fn c11_every_role_is_asked_and_the_majority_decides() {
 
 #[test]
 fn c11_a_role_is_told_what_it_is_for_and_what_to_judge() {
-    let params = Params {
+    let params = MotionConfig {
         instructions: [(CodeMind, "Look at the migration script.".to_owned())].into(),
         ..proposed()
     };
@@ -248,7 +249,7 @@ fn c11_a_role_is_told_what_it_is_for_and_what_to_judge() {
 
 #[test]
 fn c11_the_goal_is_the_proposal_where_none_is_given() {
-    let mut given = started(&Params::default());
+    let mut given = started(&MotionConfig::default());
     given.goal = "Rename the branch.".into();
     let hall = Hall::open(given);
     let proposal = hall.of_type(MessageType::Proposal);
@@ -257,9 +258,9 @@ fn c11_the_goal_is_the_proposal_where_none_is_given() {
 
 #[test]
 fn c11_votes_carry_confidence_risk_and_motion() {
-    let params = Params {
+    let params = MotionConfig {
         proposer: Lite,
-        risk: Risk::Med,
+        risk: PacketRisk::Med,
         confidence: PerMille::new(640).ok(),
         ..proposed()
     };
@@ -275,7 +276,7 @@ fn c11_votes_carry_confidence_risk_and_motion() {
     assert_eq!(proposal.confidence.map(PerMille::get), Some(640));
     assert_eq!(vote.parent_id, Some(proposal.msg_id));
     assert_eq!(vote.confidence.map(PerMille::get), Some(310));
-    assert_eq!(vote.risk_level, Risk::Med);
+    assert_eq!(vote.risk_level, PacketRisk::Med);
     assert_eq!(vote.content.as_str(), "abstain\nIt is abstain.");
 }
 
@@ -286,7 +287,7 @@ fn c11_a_tie_is_prime_s_in_a_motion_too() {
     hall.votes(CodeMind, "abstain");
     hall.votes(Prime, "no");
     let result = hall.ended();
-    assert_eq!(result.status, Status::Ok);
+    assert_eq!(result.status, EpisodeStatus::Ok);
     assert!(
         answer(result).starts_with("defeated by Prime's vote in a tie (1 yes, 1 no, 1 abstain)")
     );
@@ -336,7 +337,7 @@ fn c11_a_failure_of_every_role_fails_the_episode_as_it_fails_any() {
     }
     let class = ErrorClass::Model(FailureKind::Refused);
     let result = hall.ended();
-    assert_eq!(result.status, Status::Failed);
+    assert_eq!(result.status, EpisodeStatus::Failed);
     assert_eq!(
         result.stop_reason,
         StopReason::RepeatedFailure { class, count: 3 }
@@ -345,7 +346,7 @@ fn c11_a_failure_of_every_role_fails_the_episode_as_it_fails_any() {
 
 #[test]
 fn c11_a_refused_call_is_no_vote() {
-    let params = Params {
+    let params = MotionConfig {
         output_tokens_max: 100,
         ..proposed()
     };
@@ -377,7 +378,7 @@ fn c11_a_role_that_is_silent_for_over_90_s_is_not_waited_for() {
         [(CodeMind, "inactive".to_owned())]
     );
     let result = hall.ended();
-    assert_eq!(result.status, Status::Ok);
+    assert_eq!(result.status, EpisodeStatus::Ok);
     assert!(answer(result).starts_with("carried (2 yes, 0 no, 0 abstain): prime yes, lite yes"));
     assert_eq!(result.budget.time_spent, SILENCE);
 }
@@ -445,7 +446,7 @@ fn c11_a_role_that_was_inactive_is_back_when_it_is_heard() {
 
 #[test]
 fn c11_a_motion_closes_at_its_deadline() {
-    let params = Params {
+    let params = MotionConfig {
         deadline: Millis(40_000),
         ..proposed()
     };
@@ -461,7 +462,7 @@ fn c11_a_motion_closes_at_its_deadline() {
 
 #[test]
 fn c11_a_vote_after_the_deadline_does_not_count_and_is_told() {
-    let params = Params {
+    let params = MotionConfig {
         deadline: Millis(40_000),
         ..proposed()
     };
@@ -485,8 +486,8 @@ fn c11_a_vote_after_the_deadline_does_not_count_and_is_told() {
 
 #[test]
 fn c11_high_risk_is_escalated_to_prime_once() {
-    let params = Params {
-        risk: Risk::High,
+    let params = MotionConfig {
+        risk: PacketRisk::High,
         confidence: PerMille::new(290).ok(),
         roles: vec![Lite, CodeMind],
         proposer: Lite,
@@ -514,7 +515,7 @@ fn c11_high_risk_is_escalated_to_prime_once() {
     hall.says(CodeMind, &vote("yes", 5));
     hall.votes(Prime, "yes");
     assert_eq!(hall.of_type(MessageType::Escalation), told);
-    assert_eq!(hall.ended().status, Status::Ok);
+    assert_eq!(hall.ended().status, EpisodeStatus::Ok);
 }
 
 #[test]
@@ -555,8 +556,8 @@ fn c11_the_same_votes_in_any_order_rule_the_same() {
 
 /// A vote with a silent role, an escalation, a failure and a late return.
 fn eventful() -> Hall {
-    let params = Params {
-        risk: Risk::High,
+    let params = MotionConfig {
+        risk: PacketRisk::High,
         ..proposed()
     };
     let mut hall = Hall::new(&params);
@@ -575,7 +576,7 @@ fn eventful() -> Hall {
 fn c11_whoever_reads_the_bus_comes_to_the_same_outcome() {
     let mut hall = eventful();
     let root = EpisodeId::root();
-    let mut assembly = Assembly::new(CouncilRole::ALL, Params::default().deadline);
+    let mut assembly = RoleAssembly::new(CouncilRole::ALL, MotionConfig::default().deadline);
     let mut motion = None;
     for envelope in messages(hall.desk.log.of(&root)) {
         assembly.take(envelope, envelope.timestamp).unwrap();
@@ -591,8 +592,8 @@ fn c11_whoever_reads_the_bus_comes_to_the_same_outcome() {
 #[test]
 fn c11_a_motion_folds_again_to_the_same_commands() {
     let mut hall = eventful();
-    assert_eq!(hall.ended().status, Status::Ok);
-    let programs: Arc<dyn Programs> = Arc::new(BuiltIn);
+    assert_eq!(hall.ended().status, EpisodeStatus::Ok);
+    let programs: Arc<dyn ProgramFactory> = Arc::new(BuiltInPrograms);
     let run = refold(&hall.desk.log, Epoch(9), &programs);
     assert_eq!(run.result(), Some(hall.desk.result()));
     // And after the journal went through JSON.
@@ -609,7 +610,7 @@ fn c11_a_crash_at_any_record_changes_no_vote_and_silences_nobody() {
     let whole = eventful();
     for keep in 1..whole.desk.log.entries.len() {
         let mut hall = Hall {
-            desk: Desk::new(BuiltIn),
+            desk: Desk::new(BuiltInPrograms),
             calls: Vec::new(),
         };
         hall.desk.log = whole.desk.log.clone();
@@ -646,7 +647,7 @@ fn c11_silence_is_counted_in_time_that_is_worked() {
     let mut hall = Hall::new(&proposed());
     hall.desk.wait(Millis(60_000));
     hall.desk
-        .hand_over(Departure::Interrupted, Millis(86_400_000));
+        .hand_over(ReleaseReason::Interrupted, Millis(86_400_000));
     hall.collect();
     // The moment asked for lies a day back: it comes at once, and nobody is inactive yet.
     hall.ring();
@@ -666,7 +667,7 @@ fn c11_any_episode_may_put_its_plan_to_the_vote() {
     let mut request = spawn_request("unused");
     request.child_type = NAME.to_owned();
     request.goal = "Merge the plan.".into();
-    request.program = Params::default().spec();
+    request.program = MotionConfig::default().spec();
     request.contract.recursion.allowed_child_types = vec![NAME.to_owned()];
     let mut second = request.clone();
     second.goal = "Drop the plan.".into();
@@ -702,24 +703,24 @@ fn c11_a_motion_that_runs_out_of_time_keeps_what_was_voted() {
     hall.votes(Lite, "yes");
     hall.ring();
     let result = hall.ended();
-    assert_eq!(result.status, Status::NeedsReview);
+    assert_eq!(result.status, EpisodeStatus::NeedsReview);
     assert!(answer(result).starts_with("undecided: 1 yes, 0 no, 0 abstain"));
 }
 
 #[test]
 fn c11_parameters_that_make_no_vote_are_refused() {
-    let nobody = Params {
+    let nobody = MotionConfig {
         roles: Vec::new(),
         ..proposed()
     };
-    let desk = Desk::open(BuiltIn, started(&nobody));
+    let desk = Desk::open(BuiltInPrograms, started(&nobody));
     assert!(matches!(
         &desk.result().stop_reason,
         StopReason::PolicyDeny { rule } if rule.contains("`roles` names nobody who votes")
     ));
     let mut unknown = started(&proposed());
     unknown.program.params = r#"{"quorum": 1}"#.into();
-    let desk = Desk::open(BuiltIn, unknown);
+    let desk = Desk::open(BuiltInPrograms, unknown);
     assert!(matches!(
         &desk.result().stop_reason,
         StopReason::PolicyDeny { rule } if rule.contains("unknown field `quorum`")
@@ -728,8 +729,8 @@ fn c11_parameters_that_make_no_vote_are_refused() {
 
 #[test]
 fn c11_an_outcome_has_a_json_form() {
-    let ruling = Ruling::ForPerson {
-        why: WhyPerson::NoQuorum {
+    let ruling = MotionRuling::ForPerson {
+        why: DeferralReason::NoQuorum {
             voted: 1,
             quorum: 2,
         },
@@ -742,5 +743,8 @@ fn c11_an_outcome_has_a_json_form() {
             "why": {"reason": "no_quorum", "voted": 1, "quorum": 2},
         })
     );
-    assert_eq!(serde_json::from_value::<Ruling>(json).unwrap(), ruling);
+    assert_eq!(
+        serde_json::from_value::<MotionRuling>(json).unwrap(),
+        ruling
+    );
 }

@@ -1,23 +1,24 @@
 //! Packets, one at a time: what goes first, what is shortened, what is left out, what is refused.
 
 use fathom_core::command::Command;
-use fathom_core::event::{EventKind, Started};
+use fathom_core::event::{EpisodeSpec, EventKind};
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::model::{Message, ModelRole, Speaker};
+use fathom_core::model::{ChatMessage, ModelRole, Speaker};
 use fathom_core::packet::{
-    Field, Frame, Keep, Limits, Meta, Packet, Risk, SUMMARY_MARK, Share, Voice, outline,
+    Framing, HeaderField, HeaderLimits, KeepFrom, Packet, PacketFrame, PacketMeta, PacketRisk,
+    PacketShare, SUMMARY_MARK, outline,
 };
 use fathom_core::program::{Ask, ModelAsk};
-use fathom_core::step::Step;
-use fathom_core::stop::{Refusal, Shortener};
+use fathom_core::step::HostStep;
+use fathom_core::stop::{Refusal, ShortenStage};
 use fathom_core::text::Text;
 
 use crate::desk::{Desk, Sent};
 use crate::fixture::{AMPLE, root};
 use crate::script::{Heard, Scripts};
 
-fn said(speaker: Speaker, text: &str) -> Message {
-    Message::new(speaker, text)
+fn said(speaker: Speaker, text: &str) -> ChatMessage {
+    ChatMessage::new(speaker, text)
 }
 
 fn ask(packet: Packet) -> Ask {
@@ -35,23 +36,23 @@ fn question() -> Packet {
     }
 }
 
-fn frame() -> Frame {
-    Frame {
+fn frame() -> PacketFrame {
+    PacketFrame {
         mtu_tokens: Some(4096),
         identity: "You tell the truth.".into(),
         persona: "You are brief.".into(),
         instructions: [("verification".to_owned(), "Check it.".into())].into(),
-        ..Frame::default()
+        ..PacketFrame::default()
     }
 }
 
-fn framed(frame: Frame) -> Started {
+fn framed(frame: PacketFrame) -> EpisodeSpec {
     let mut started = root(AMPLE);
     started.frame = frame;
     started
 }
 
-fn open(packets: Vec<Packet>, frame: Frame) -> (Desk, Scripts) {
+fn open(packets: Vec<Packet>, frame: PacketFrame) -> (Desk, Scripts) {
     let rounds = packets.into_iter().map(|packet| vec![ask(packet)]);
     let scripts = Scripts::root(rounds.collect());
     let heard = scripts.clone();
@@ -63,7 +64,7 @@ fn lines(sent: &Sent) -> Vec<(Speaker, &str)> {
     messages.map(|m| (m.speaker, m.text.as_str())).collect()
 }
 
-fn metas(desk: &Desk) -> Vec<Meta> {
+fn metas(desk: &Desk) -> Vec<PacketMeta> {
     let commands = desk.log.commands(&EpisodeId::root());
     let packets = commands.into_iter().filter_map(|command| match command {
         Command::CallModel { packet, .. } => Some(packet),
@@ -84,10 +85,10 @@ fn to_shorten(desk: &mut Desk) -> (Question, String, u32) {
     let at = desk
         .steps
         .iter()
-        .position(|step| matches!(step, Step::Host { .. }))
+        .position(|step| matches!(step, HostStep::Host { .. }))
         .expect("the host is asked for something");
     match desk.steps.remove(at) {
-        Step::Host {
+        HostStep::Host {
             command:
                 Command::Summarise {
                     ask,
@@ -118,7 +119,7 @@ fn shortened(desk: &mut Desk, Question { ask, round }: Question, text: &str) {
     desk.deliver(&EpisodeId::root(), kind);
 }
 
-fn overruns(desk: &Desk) -> Vec<(Field, Shortener, u64, u64, Option<u64>)> {
+fn overruns(desk: &Desk) -> Vec<(HeaderField, ShortenStage, u64, u64, Option<u64>)> {
     let events = desk.log.events(&EpisodeId::root()).into_iter();
     let overruns = events.filter_map(|event| match event {
         EventKind::TokenBudgetOverrun {
@@ -139,7 +140,7 @@ fn g01_a_packet_puts_the_header_before_the_payload() {
     let packet = Packet {
         instruction: Some("verification".to_owned()),
         standing: "Answer yes or no.".into(),
-        shares: vec![Share::history(vec![
+        shares: vec![PacketShare::history(vec![
             said(Speaker::User, "Hello"),
             said(Speaker::Assistant, "Hello to you"),
         ])],
@@ -171,7 +172,7 @@ fn g01_a_packet_puts_the_header_before_the_payload() {
 fn g01_meta_is_logged_and_the_model_never_sees_it() {
     let packet = Packet {
         confidence_milli: Some(250),
-        risk: Some(Risk::High),
+        risk: Some(PacketRisk::High),
         ..question()
     };
     let (mut desk, _) = open(vec![packet, question()], frame());
@@ -185,7 +186,7 @@ fn g01_meta_is_logged_and_the_model_never_sees_it() {
     assert_ne!(meta.id, next.id);
     assert_eq!(meta.parent, None);
     assert_eq!(next.parent, Some(meta.id), "one follows the other");
-    assert_eq!((meta.at, meta.risk), (desk.now, Some(Risk::High)));
+    assert_eq!((meta.at, meta.risk), (desk.now, Some(PacketRisk::High)));
     assert_eq!(meta.confidence_milli, Some(250));
     assert_eq!((next.risk, next.confidence_milli), (None, None));
     for sent in [&first, &second] {
@@ -213,7 +214,7 @@ fn g01_a_packet_that_is_sent_again_counts_its_retries() {
 #[test]
 fn g02_leaf_calls_may_have_an_empty_header() {
     let packet = Packet {
-        voice: Voice::Plain,
+        voice: Framing::Plain,
         ..question()
     };
     let (mut desk, _) = open(vec![packet], frame());
@@ -222,18 +223,18 @@ fn g02_leaf_calls_may_have_an_empty_header() {
 
 #[test]
 fn g02_the_limits_are_those_of_the_protocol() {
-    let gaia = Limits { mtu_tokens: 4096 };
-    assert_eq!(gaia.of(Field::Identity, 0), 245);
-    assert_eq!(gaia.of(Field::Persona, 245), 115);
-    assert_eq!(gaia.of(Field::Instruction, 360), 64);
-    let wide = Limits {
+    let gaia = HeaderLimits { mtu_tokens: 4096 };
+    assert_eq!(gaia.of(HeaderField::Identity, 0), 245);
+    assert_eq!(gaia.of(HeaderField::Persona, 245), 115);
+    assert_eq!(gaia.of(HeaderField::Instruction, 360), 64);
+    let wide = HeaderLimits {
         mtu_tokens: u64::MAX,
     };
-    assert_eq!(wide.of(Field::Identity, 0), 256);
-    assert_eq!(wide.of(Field::Persona, 256), 128);
-    let narrow = Limits { mtu_tokens: 256 };
-    assert_eq!(narrow.of(Field::Identity, 0), 15);
-    assert_eq!(narrow.of(Field::Persona, 15), 7);
+    assert_eq!(wide.of(HeaderField::Identity, 0), 256);
+    assert_eq!(wide.of(HeaderField::Persona, 256), 128);
+    let narrow = HeaderLimits { mtu_tokens: 256 };
+    assert_eq!(narrow.of(HeaderField::Identity, 0), 15);
+    assert_eq!(narrow.of(HeaderField::Persona, 15), 7);
 }
 
 #[test]
@@ -241,7 +242,7 @@ fn g02_a_history_keeps_its_newest_entries_within_sixty_percent() {
     let entries =
         (0..200).map(|n| said(Speaker::User, &format!("entry {n:03} {}", "x".repeat(40))));
     let packet = Packet {
-        shares: vec![Share::history(entries.collect())],
+        shares: vec![PacketShare::history(entries.collect())],
         ..question()
     };
     let (mut desk, _) = open(vec![packet], frame());
@@ -272,7 +273,7 @@ fn g02_a_history_that_lost_its_beginning_does_not_begin_with_an_answer() {
         let speaker = |n: usize| [Speaker::User, Speaker::Assistant][n % 2];
         let entries = (0..100_usize).map(|n| said(speaker(n), &"x".repeat(20 + length)));
         let packet = Packet {
-            shares: vec![Share::history(entries.collect())],
+            shares: vec![PacketShare::history(entries.collect())],
             ..question()
         };
         let (mut desk, _) = open(vec![packet], frame());
@@ -298,7 +299,7 @@ fn g02_a_prompt_that_cannot_fit_is_refused() {
     };
     let (desk, heard) = open(vec![packet], frame());
     let refusal = Refusal::TokenBudget {
-        field: Field::Prompt,
+        field: HeaderField::Prompt,
         tokens: 5035,
         limit: 4096,
     };
@@ -314,12 +315,12 @@ fn g02_a_prompt_that_cannot_fit_is_refused() {
 fn g02_without_an_mtu_the_window_less_the_output_cap_is_the_limit() {
     let entries = (0..100).map(|_| said(Speaker::User, "x")).collect();
     let packet = Packet {
-        shares: vec![Share::history(entries)],
+        shares: vec![PacketShare::history(entries)],
         ..Packet::plain(vec![said(Speaker::User, "Is it so?")])
     };
     let mut desk = Desk::new(Scripts::root(vec![vec![ask(packet)]]));
     desk.window_tokens = Some(150);
-    desk.start(framed(Frame::default()));
+    desk.start(framed(PacketFrame::default()));
     let sent = desk.sent();
     assert_eq!(
         sent.request.output_tokens_max, 100,
@@ -332,7 +333,7 @@ fn g02_without_an_mtu_the_window_less_the_output_cap_is_the_limit() {
 #[test]
 fn g04_an_oversized_field_is_shortened_on_this_machine() {
     let persona = "You never shout. ".repeat(60);
-    let frame = Frame {
+    let frame = PacketFrame {
         persona: persona.as_str().into(),
         ..frame()
     };
@@ -352,7 +353,13 @@ fn g04_an_oversized_field_is_shortened_on_this_machine() {
     let after = format!("{SUMMARY_MARK} You never shout.").len() as u64;
     assert_eq!(
         overruns(&desk),
-        [(Field::Persona, Shortener::Local, limit, 1020, Some(after))]
+        [(
+            HeaderField::Persona,
+            ShortenStage::Local,
+            limit,
+            1020,
+            Some(after)
+        )]
     );
     let item = &metas(&desk)[0].items[1];
     assert_eq!((item.tokens, item.shortened_from), (after, Some(1020)));
@@ -365,7 +372,7 @@ fn g04_an_oversized_field_is_shortened_on_this_machine() {
 
 #[test]
 fn g04_a_late_answer_about_one_field_is_not_taken_for_another() {
-    let frame = Frame {
+    let frame = PacketFrame {
         identity: "You never lie. ".repeat(60).into(),
         persona: "You never shout. ".repeat(60).into(),
         ..frame()
@@ -387,7 +394,7 @@ fn g04_a_late_answer_about_one_field_is_not_taken_for_another() {
 
 #[test]
 fn g04_the_ladder_goes_from_the_summariser_to_lite_to_prime_to_an_error() {
-    let frame = Frame {
+    let frame = PacketFrame {
         persona: "x".repeat(900).into(),
         ..frame()
     };
@@ -413,7 +420,7 @@ fn g04_the_ladder_goes_from_the_summariser_to_lite_to_prime_to_an_error() {
     assert_eq!(
         heard.refusals("root"),
         [Refusal::TokenBudget {
-            field: Field::Persona,
+            field: HeaderField::Persona,
             tokens: 900,
             limit: 122,
         }]
@@ -422,9 +429,21 @@ fn g04_the_ladder_goes_from_the_summariser_to_lite_to_prime_to_an_error() {
     assert_eq!(
         overruns(&desk),
         [
-            (Field::Persona, Shortener::Local, 122, 900, None),
-            (Field::Persona, Shortener::Lite, 122, 900, Some(300 + mark)),
-            (Field::Persona, Shortener::Prime, 122, 900, Some(200 + mark)),
+            (HeaderField::Persona, ShortenStage::Local, 122, 900, None),
+            (
+                HeaderField::Persona,
+                ShortenStage::Lite,
+                122,
+                900,
+                Some(300 + mark)
+            ),
+            (
+                HeaderField::Persona,
+                ShortenStage::Prime,
+                122,
+                900,
+                Some(200 + mark)
+            ),
         ]
     );
     let spent = desk.result().budget.spent;
@@ -438,7 +457,7 @@ fn g04_the_ladder_goes_from_the_summariser_to_lite_to_prime_to_an_error() {
 
 #[test]
 fn g04_lite_is_enough_when_it_keeps_the_limit() {
-    let frame = Frame {
+    let frame = PacketFrame {
         identity: "x".repeat(900).into(),
         ..frame()
     };
@@ -454,7 +473,7 @@ fn g04_lite_is_enough_when_it_keeps_the_limit() {
 
 #[test]
 fn g04_a_failed_errand_takes_the_next_rung_and_counts_no_error() {
-    let frame = Frame {
+    let frame = PacketFrame {
         persona: "x".repeat(900).into(),
         ..frame()
     };
@@ -474,7 +493,7 @@ fn g04_a_failed_errand_takes_the_next_rung_and_counts_no_error() {
 #[test]
 fn g04_a_crash_on_any_rung_goes_on_from_there() {
     let start = || {
-        let frame = Frame {
+        let frame = PacketFrame {
             persona: "x".repeat(900).into(),
             ..frame()
         };
@@ -498,7 +517,11 @@ fn g04_a_crash_on_any_rung_goes_on_from_there() {
         let sent = loop {
             turns += 1;
             assert!(turns < 10, "it never went out after a crash at {keep}");
-            if desk.steps.iter().any(|s| matches!(s, Step::Host { .. })) {
+            if desk
+                .steps
+                .iter()
+                .any(|s| matches!(s, HostStep::Host { .. }))
+            {
                 let (ask, ..) = to_shorten(&mut desk);
                 cannot(&mut desk, ask);
                 continue;
@@ -531,7 +554,7 @@ fn g05_a_task_instruction_comes_from_the_registry_by_its_key() {
 
 #[test]
 fn p07_sections_divide_what_is_left_by_weight_over_those_that_are_not_empty() {
-    let entries = |letter: &str| -> Vec<Message> {
+    let entries = |letter: &str| -> Vec<ChatMessage> {
         (0..100)
             .map(|n| {
                 said(
@@ -541,11 +564,11 @@ fn p07_sections_divide_what_is_left_by_weight_over_those_that_are_not_empty() {
             })
             .collect()
     };
-    let sections = |agents: Vec<Message>| Packet {
+    let sections = |agents: Vec<ChatMessage>| Packet {
         shares: vec![
-            Share::section("agents", "Agents", 200, Keep::First, agents),
-            Share::section("symbols", "Symbols", 500, Keep::First, entries("s")),
-            Share::section("history", "History", 300, Keep::Last, entries("h")),
+            PacketShare::section("agents", "Agents", 200, KeepFrom::First, agents),
+            PacketShare::section("symbols", "Symbols", 500, KeepFrom::First, entries("s")),
+            PacketShare::section("history", "History", 300, KeepFrom::Last, entries("h")),
         ],
         ..question()
     };

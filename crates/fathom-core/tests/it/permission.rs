@@ -1,12 +1,12 @@
 //! What an episode may change outside: nothing, unless its contract says so.
 
-use fathom_core::contract::{Contract, PermissionMode, Role};
+use fathom_core::contract::{AgentRole, Contract, PermissionMode};
 use fathom_core::event::EventKind;
 use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::outcome::{NextAction, TaskPacket};
 use fathom_core::program::Ask;
 use fathom_core::recursion::SpawnRequest;
-use fathom_core::step::Step;
+use fathom_core::step::HostStep;
 use fathom_core::stop::Refusal;
 
 use crate::desk::{Desk, at};
@@ -16,7 +16,7 @@ use crate::script::{Heard, Scripts};
 fn proposed(desk: &Desk) -> usize {
     let steps = desk.steps.iter();
     steps
-        .filter(|step| matches!(step, Step::Decide { .. }))
+        .filter(|step| matches!(step, HostStep::Decide { .. }))
         .count()
 }
 
@@ -46,7 +46,7 @@ fn e10_effects_of_a_read_only_child_are_escalated_to_its_parent() {
     assert_eq!(heard.refusals("child"), [Refusal::ReadOnly]);
     assert_eq!(proposed(&desk), 0);
     let wanted = NextAction::Task(TaskPacket {
-        role: Role::Planner,
+        role: AgentRole::Planner,
         child_type: "effect".into(),
         goal: "reply on forum as acme-news for event-1 with `post`: {\"text\":\"hello\"}".into(),
         why: "0.0 may only suggest it".into(),
@@ -79,7 +79,7 @@ fn e10_a_tool_that_is_not_on_the_list_is_refused() {
 fn e10_an_acting_episode_proposes_what_is_on_its_list() {
     let scripts = Scripts::root(vec![vec![effect("event-1")]]);
     let desk = Desk::open(scripts, root(AMPLE));
-    let proposal = Step::Decide {
+    let proposal = HostStep::Decide {
         episode: EpisodeId::root(),
         ask: AskId(0),
         effect: effect_request("event-1"),

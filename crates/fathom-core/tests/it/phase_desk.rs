@@ -1,16 +1,16 @@
 //! A desk for the phase loop: phases to go through, and a symbol store that says what a test says.
 
 use fathom_core::amounts::Amounts;
-use fathom_core::command::{Block, Command};
-use fathom_core::domain::{Access, DomainRequest};
-use fathom_core::event::{EventKind, Started};
+use fathom_core::command::{Command, OutputBlock};
+use fathom_core::domain::{DomainAccess, DomainRequest};
+use fathom_core::event::{EpisodeSpec, EventKind};
 use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::model::Speaker;
 use fathom_core::outcome::EpisodeResult;
-use fathom_core::programs::BuiltIn;
-use fathom_core::programs::phases::{self, CommandStatus, Params, Phase, Report};
-use fathom_core::step::Step;
-use fathom_core::symbols::{Found, Symbol, SymbolAnswer, SymbolRequest};
+use fathom_core::programs::BuiltInPrograms;
+use fathom_core::programs::phases::{self, CommandStatus, PhaseSpec, PhasesConfig, PhasesReport};
+use fathom_core::step::HostStep;
+use fathom_core::symbols::{FoundSymbol, Symbol, SymbolAnswer, SymbolRequest};
 use fathom_core::text::Text;
 use serde_json::{Value, json};
 
@@ -19,33 +19,33 @@ use crate::fixture::{AMPLE, root};
 
 pub(crate) const IDS: [&str; 3] = ["symbolize_input", "recurse_thought", "build_output"];
 
-pub(crate) fn params() -> Params {
-    let phase = |id: &str, stem: &str| Phase {
+pub(crate) fn params() -> PhasesConfig {
+    let phase = |id: &str, stem: &str| PhaseSpec {
         id: id.into(),
         commands_min: 0,
         aliases: vec![stem.into()],
         title: String::new(),
         template: format!("Do what {id} does."),
     };
-    Params {
+    PhasesConfig {
         phases: vec![
             phase(IDS[0], "00-symbolize-input"),
             phase(IDS[1], "01-recurse-thought"),
             phase(IDS[2], "04-build-narrative"),
         ],
         shared: vec!["You think in symbols.".into(), "Commands are JSON.".into()],
-        ..Params::default()
+        ..PhasesConfig::default()
     }
 }
 
-pub(crate) fn in_session() -> Params {
-    Params {
+pub(crate) fn in_session() -> PhasesConfig {
+    PhasesConfig {
         session: Some("demo".into()),
         ..params()
     }
 }
 
-pub(crate) fn started(params: &Params, amounts: Amounts) -> Started {
+pub(crate) fn started(params: &PhasesConfig, amounts: Amounts) -> EpisodeSpec {
     let mut started = root(amounts);
     started.goal = "What is trust?".into();
     started.program = params.spec();
@@ -55,8 +55,8 @@ pub(crate) fn started(params: &Params, amounts: Amounts) -> Started {
     started
 }
 
-pub(crate) fn open(params: &Params) -> Desk {
-    Desk::open(BuiltIn, started(params, AMPLE))
+pub(crate) fn open(params: &PhasesConfig) -> Desk {
+    Desk::open(BuiltInPrograms, started(params, AMPLE))
 }
 
 pub(crate) fn symbol(id: &str) -> Symbol {
@@ -69,7 +69,7 @@ pub(crate) fn symbol(id: &str) -> Symbol {
 }
 
 pub(crate) fn found(ids: &[&str]) -> SymbolAnswer {
-    let found = |id: &&str| Found {
+    let found = |id: &&str| FoundSymbol {
         symbol: symbol(id),
         version: 1,
         near_milli: None,
@@ -86,14 +86,14 @@ pub(crate) fn asked(desk: &mut Desk) -> (AskId, DomainRequest) {
     let place = desk.steps.iter().position(|step| {
         matches!(
             step,
-            Step::Host {
+            HostStep::Host {
                 command: Command::Domain { .. },
                 ..
             }
         )
     });
     match place.map(|place| desk.steps.remove(place)) {
-        Some(Step::Host {
+        Some(HostStep::Host {
             ask,
             command: Command::Domain { request, .. },
             ..
@@ -109,7 +109,7 @@ pub(crate) fn wanted(desk: &mut Desk) -> (AskId, SymbolRequest) {
     assert_eq!(request.domain, "symbols");
     let wanted: SymbolRequest =
         serde_json::from_str(request.request.as_str()).expect("it is a request to the store");
-    assert_eq!(request.access == Access::Write, wanted.is_write());
+    assert_eq!(request.access == DomainAccess::Write, wanted.is_write());
     (ask, wanted)
 }
 
@@ -151,7 +151,7 @@ pub(crate) fn emit(desk: &mut Desk, commands: &Value) -> Sent {
     desk.reply_next(&payload.to_string())
 }
 
-pub(crate) fn report(result: &EpisodeResult) -> Report {
+pub(crate) fn report(result: &EpisodeResult) -> PhasesReport {
     let text = result.report.as_ref().map_or("", Text::as_str);
     serde_json::from_str(text).expect("the report is JSON")
 }
@@ -161,11 +161,11 @@ pub(crate) fn answer(result: &EpisodeResult) -> &str {
 }
 
 /// The phases that were gone through.
-pub(crate) fn walked(report: &Report) -> Vec<&str> {
+pub(crate) fn walked(report: &PhasesReport) -> Vec<&str> {
     report.phases.iter().map(|note| note.id.as_str()).collect()
 }
 
-pub(crate) fn statuses(report: &Report) -> Vec<(&str, CommandStatus)> {
+pub(crate) fn statuses(report: &PhasesReport) -> Vec<(&str, CommandStatus)> {
     report
         .commands
         .iter()
@@ -191,7 +191,7 @@ pub(crate) fn emitted(desk: &Desk, channel: &str) -> Vec<String> {
         .into_iter()
         .filter_map(|command| match command {
             Command::Emit {
-                block: Block { channel: c, text },
+                block: OutputBlock { channel: c, text },
             } if c == channel => Some(text.as_str().to_owned()),
             _ => None,
         })

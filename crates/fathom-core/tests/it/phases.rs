@@ -5,10 +5,10 @@ use fathom_core::command::Command;
 use fathom_core::event::ProgramSpec;
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::EpisodeId;
-use fathom_core::outcome::Status;
-use fathom_core::program::{ProgramError, Programs};
-use fathom_core::programs::BuiltIn;
-use fathom_core::programs::phases::{self, CommandStatus, Outcome, Params};
+use fathom_core::outcome::EpisodeStatus;
+use fathom_core::program::{ProgramError, ProgramFactory};
+use fathom_core::programs::BuiltInPrograms;
+use fathom_core::programs::phases::{self, CommandStatus, PhaseOutcome, PhasesConfig};
 use fathom_core::stop::{ErrorClass, StopReason};
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ fn p02_the_loop_follows_next_phase_and_ends_without_one() {
     assert!(prompt(&third).contains("Do what build_output does."));
     desk.reply(&third, r#"{"reply":"Trust is kept promises."}"#);
     let result = desk.result();
-    assert_eq!(result.status, Status::Ok);
+    assert_eq!(result.status, EpisodeStatus::Ok);
     assert_eq!(result.stop_reason, StopReason::Success);
     assert_eq!(answer(result), "Trust is kept promises.");
     let report = report(result);
@@ -88,7 +88,11 @@ fn p02_an_unknown_phase_ends_the_loop_with_a_warning() {
         let mut desk = open(&params());
         desk.reply_next(&format!("{{\"reply\":\"r\",\"next_phase\":{next}}}"));
         let result = desk.result();
-        assert_eq!((result.status, answer(result)), (Status::Ok, "r"), "{next}");
+        assert_eq!(
+            (result.status, answer(result)),
+            (EpisodeStatus::Ok, "r"),
+            "{next}"
+        );
         let report = report(result);
         assert_eq!(walked(&report), [IDS[0]], "{next}");
         let [warning] = report.warnings.as_slice() else {
@@ -107,7 +111,7 @@ fn p02_a_visited_phase_ends_the_loop() {
         let result = desk.result();
         assert_eq!(
             (result.status, answer(result)),
-            (Status::Ok, "two"),
+            (EpisodeStatus::Ok, "two"),
             "{back}"
         );
         let report = report(result);
@@ -137,8 +141,11 @@ fn p02_an_unreadable_payload_is_asked_for_again_and_counts() {
     desk.reply(&second, r#"{"reply":"two"}"#);
     let report = report(desk.result());
     assert_eq!(walked(&report), [IDS[0], IDS[0], IDS[1]]);
-    let outcomes: Vec<Outcome> = report.phases.iter().map(|note| note.outcome).collect();
-    assert_eq!(outcomes, [Outcome::Unreadable, Outcome::Ok, Outcome::Ok]);
+    let outcomes: Vec<PhaseOutcome> = report.phases.iter().map(|note| note.outcome).collect();
+    assert_eq!(
+        outcomes,
+        [PhaseOutcome::Unreadable, PhaseOutcome::Ok, PhaseOutcome::Ok]
+    );
     assert_eq!(
         report.intermediate_responses[0].text.as_deref(),
         Some("I would rather talk.")
@@ -157,7 +164,7 @@ fn p02_the_loop_ends_after_three_times_as_many_iterations_as_phases() {
     let result = desk.result();
     assert_eq!(desk.calls_out(), 0);
     assert_eq!(result.budget.spent.calls, 9);
-    assert_eq!(result.status, Status::NeedsReview);
+    assert_eq!(result.status, EpisodeStatus::NeedsReview);
     let dimension = Dimension::Calls;
     assert_eq!(
         result.stop_reason,
@@ -176,7 +183,7 @@ fn p02_a_phase_after_the_last_iteration_is_not_entered() {
     }
     go(&mut desk, "at last", IDS[1]);
     let result = desk.result();
-    assert_eq!(result.status, Status::NeedsReview);
+    assert_eq!(result.status, EpisodeStatus::NeedsReview);
     assert_eq!(answer(result), "at last");
     assert_eq!(walked(&report(result)), [IDS[0]; 9]);
 }
@@ -209,20 +216,20 @@ fn p01_ids_and_aliases_are_both_accepted_however_they_are_spelt() {
 #[test]
 fn p01_parameters_are_checked() {
     let build = |params: &str| {
-        BuiltIn.build(&ProgramSpec {
+        BuiltInPrograms.build(&ProgramSpec {
             name: phases::NAME.into(),
             params: params.into(),
         })
     };
-    let twice = Params {
+    let twice = PhasesConfig {
         phases: vec![params().phases[0].clone(), params().phases[0].clone()],
         ..params()
     };
-    let nameless = Params {
+    let nameless = PhasesConfig {
         session: Some(" ".into()),
         ..params()
     };
-    let mute = Params {
+    let mute = PhasesConfig {
         output_tokens_max: 0,
         ..params()
     };
@@ -298,7 +305,7 @@ fn p03_a_reply_that_was_cut_is_asked_for_again() {
 
 #[test]
 fn p03_a_structured_reply_is_held_to_what_the_loop_can_do() {
-    let structured = Params {
+    let structured = PhasesConfig {
         structured: true,
         ..params()
     };
@@ -343,7 +350,7 @@ fn p03_a_structured_reply_is_held_to_what_the_loop_can_do() {
 #[test]
 fn p02_a_budget_that_runs_out_keeps_the_best_reply() {
     let amounts = Amounts { calls: 2, ..AMPLE };
-    let mut desk = Desk::open(BuiltIn, started(&in_session(), amounts));
+    let mut desk = Desk::open(BuiltInPrograms, started(&in_session(), amounts));
     go(&mut desk, "the best so far", IDS[1]);
     // What is left is one call past the closing mark, or none.
     while desk.calls_out() > 0 {
@@ -354,7 +361,7 @@ fn p02_a_budget_that_runs_out_keeps_the_best_reply() {
     assert_eq!(request.domain, phases::HISTORY);
     tell(&mut desk, ask, "{}");
     let result = desk.result();
-    assert_eq!(result.status, Status::NeedsReview);
+    assert_eq!(result.status, EpisodeStatus::NeedsReview);
     let dimension = Dimension::Calls;
     assert_eq!(
         result.stop_reason,
@@ -368,14 +375,14 @@ fn p02_a_budget_that_runs_out_keeps_the_best_reply() {
 #[test]
 fn p02_a_refused_call_ends_the_loop_with_what_there_is() {
     let amounts = Amounts { calls: 1, ..AMPLE };
-    let mut desk = Desk::open(BuiltIn, started(&params(), amounts));
+    let mut desk = Desk::open(BuiltInPrograms, started(&params(), amounts));
     go(&mut desk, "one", IDS[1]);
     let result = desk.result();
     assert_eq!(
         (result.status, answer(result)),
-        (Status::NeedsReview, "one")
+        (EpisodeStatus::NeedsReview, "one")
     );
-    assert_eq!(report(result).phases[1].outcome, Outcome::Failed);
+    assert_eq!(report(result).phases[1].outcome, PhaseOutcome::Failed);
 }
 
 #[test]
@@ -408,11 +415,17 @@ fn p02_a_model_that_fails_ends_the_loop_and_empty_replies_are_asked_again() {
     assert!(prompt(&again).contains("Do what recurse_thought does."));
     desk.fail(&again, ModelFailure::sent(FailureKind::Refused, "no"));
     let result = desk.result();
-    assert_eq!((result.status, answer(result)), (Status::Failed, "one"));
+    assert_eq!(
+        (result.status, answer(result)),
+        (EpisodeStatus::Failed, "one")
+    );
     let class = ErrorClass::Model(FailureKind::Refused);
     assert_eq!(result.stop_reason, StopReason::Failure { class });
-    let outcomes: Vec<Outcome> = report(result).phases.iter().map(|n| n.outcome).collect();
-    assert_eq!(outcomes, [Outcome::Ok, Outcome::Failed, Outcome::Failed]);
+    let outcomes: Vec<PhaseOutcome> = report(result).phases.iter().map(|n| n.outcome).collect();
+    assert_eq!(
+        outcomes,
+        [PhaseOutcome::Ok, PhaseOutcome::Failed, PhaseOutcome::Failed]
+    );
 }
 
 #[test]
@@ -420,7 +433,10 @@ fn p02_a_loop_in_which_nothing_was_said_needs_a_look() {
     let mut desk = open(&params());
     desk.reply_next("{}");
     let result = desk.result();
-    assert_eq!((result.status, answer(result)), (Status::NeedsReview, ""));
+    assert_eq!(
+        (result.status, answer(result)),
+        (EpisodeStatus::NeedsReview, "")
+    );
     assert_eq!(result.stop_reason, StopReason::NoNewInformation);
 }
 
@@ -449,7 +465,7 @@ fn p03_hostile_replies_do_no_harm() {
     ];
     for reply in replies {
         let mut desk = Desk::open(
-            BuiltIn,
+            BuiltInPrograms,
             started(
                 &params(),
                 Amounts {

@@ -4,10 +4,10 @@ use fathom_core::event::EventKind;
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::EpisodeId;
 use fathom_core::model::ModelRole;
-use fathom_core::outcome::Status;
-use fathom_core::programs::BuiltIn;
+use fathom_core::outcome::EpisodeStatus;
+use fathom_core::programs::BuiltInPrograms;
 use fathom_core::programs::phases::{self, CommandStatus};
-use fathom_core::recursion::{Class, Trigger};
+use fathom_core::recursion::{SpawnClass, SpawnTrigger};
 use fathom_core::stop::Refusal;
 use fathom_core::symbols::{SymbolAnswer, SymbolFault, SymbolFaultKind, SymbolRequest};
 use serde_json::{Value, json};
@@ -269,7 +269,7 @@ fn p04_faults_of_the_store_are_results() {
 fn p04_a_write_outside_of_the_contract_is_refused_and_the_rule_is_named() {
     let mut started = started(&params(), AMPLE);
     started.contract.write_scopes.clear();
-    let mut desk = Desk::open(BuiltIn, started);
+    let mut desk = Desk::open(BuiltInPrograms, started);
     emit(
         &mut desk,
         &json!([
@@ -300,14 +300,14 @@ fn p04_a_write_outside_of_the_contract_is_refused_and_the_rule_is_named() {
         report.commands[0].result,
         "domain `symbols` not in `write_scopes`"
     );
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
 }
 
 #[test]
 fn p04_a_read_outside_of_the_contract_or_a_host_without_a_store_is_refused() {
     let mut started = started(&params(), AMPLE);
     started.contract.read_scopes.clear();
-    let mut desk = Desk::open(BuiltIn, started);
+    let mut desk = Desk::open(BuiltInPrograms, started);
     emit(
         &mut desk,
         &json!([{ "action": "query_symbols", "text": "trust" }]),
@@ -366,8 +366,8 @@ fn p04_a_dispatched_task_is_a_child_whose_answer_is_seen() {
     let spawned = format!("{:?}", origin.origin);
     for part in [
         phases::TASK,
-        &format!("{:?}", Class::Work),
-        &format!("{:?}", Trigger::DispatchedTask),
+        &format!("{:?}", SpawnClass::Work),
+        &format!("{:?}", SpawnTrigger::DispatchedTask),
     ] {
         assert!(spawned.contains(part), "{spawned}");
     }
@@ -398,7 +398,7 @@ fn p04_a_task_that_fails_or_is_not_allowed_is_a_result() {
 
     let mut started = started(&params(), AMPLE);
     started.contract.recursion.allowed_child_types.clear();
-    let mut desk = Desk::open(BuiltIn, started);
+    let mut desk = Desk::open(BuiltInPrograms, started);
     emit(
         &mut desk,
         &json!([{ "action": "dispatch_task", "task": "Count." }]),

@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 
 use fathom_core::command::Command;
 use fathom_core::delivery::TRACE_CHANNEL;
-use fathom_core::domain::{Access, DomainRequest};
+use fathom_core::domain::{DomainAccess, DomainRequest};
 use fathom_core::id::AskId;
-use fathom_core::outcome::Status;
-use fathom_core::programs::BuiltIn;
-use fathom_core::programs::phases::{self, CommandStatus, Entry, Outcome, Params, Trace};
+use fathom_core::outcome::EpisodeStatus;
+use fathom_core::programs::BuiltInPrograms;
+use fathom_core::programs::phases::{
+    self, CommandStatus, PhaseOutcome, PhaseTrace, PhasesConfig, SessionEntry,
+};
 use fathom_core::session::SessionSpeaker;
-use fathom_core::step::Step;
-use fathom_core::symbols::{Kit, OneOrMore, Persona, SymbolAnswer};
+use fathom_core::step::HostStep;
+use fathom_core::symbols::{AgentProfile, Kit, OneOrMore, SymbolAnswer};
 use serde_json::{Value, json};
 
 use crate::desk::Desk;
@@ -23,9 +25,9 @@ use crate::phase_desk::{
 
 #[test]
 fn p05_results_join_the_context_of_later_phases() {
-    let defaults = Params {
+    let defaults = PhasesConfig {
         symbols: vec![symbol("D1"), symbol("D2")],
-        agents: vec![Persona {
+        agents: vec![AgentProfile {
             id: "P0".into(),
             name: "Ada".into(),
             description: Some("asks for proof".into()),
@@ -52,10 +54,10 @@ fn p05_results_join_the_context_of_later_phases() {
     );
     give(&mut desk, &found(&["best", "good", "D2"]));
     let persona = SymbolAnswer {
-        persona: Some(Persona {
+        persona: Some(AgentProfile {
             id: "P1".into(),
             name: "Bo".into(),
-            ..Persona::default()
+            ..AgentProfile::default()
         }),
         ..found(&["carried"])
     };
@@ -169,14 +171,14 @@ fn p09_the_session_keeps_question_commands_and_reply_before_the_end() {
     let (ask, request) = asked(&mut desk);
     assert_eq!(
         (request.domain.as_str(), request.access),
-        (phases::HISTORY, Access::Write)
+        (phases::HISTORY, DomainAccess::Write)
     );
     let request: Value = serde_json::from_str(request.request.as_str()).expect("it is JSON");
     assert_eq!(
         (&request["op"], &request["session"]),
         (&json!("append"), &json!("demo"))
     );
-    let entries: Vec<Entry> =
+    let entries: Vec<SessionEntry> =
         serde_json::from_value(request["entries"].clone()).expect("these are entries");
     let said: Vec<(SessionSpeaker, &str)> = entries
         .iter()
@@ -193,7 +195,7 @@ fn p09_the_session_keeps_question_commands_and_reply_before_the_end() {
     let result = desk.result();
     assert_eq!(
         (result.status, answer(result)),
-        (Status::Ok, "Trust is earned.")
+        (EpisodeStatus::Ok, "Trust is earned.")
     );
     let report = report(result);
     assert_eq!(
@@ -207,7 +209,7 @@ fn p09_a_session_that_cannot_be_kept_is_a_warning_and_the_reply_stays() {
     // The contract does not allow it.
     let mut bounded = started(&in_session(), AMPLE);
     bounded.contract.write_scopes = vec!["symbols".into()];
-    let mut desk = Desk::open(BuiltIn, bounded);
+    let mut desk = Desk::open(BuiltInPrograms, bounded);
     stop(&mut desk, "kept");
     let refused = "the session was not kept: domain `history` not in `write_scopes`";
     assert_eq!(report(desk.result()).warnings, [refused]);
@@ -227,18 +229,18 @@ fn p09_a_session_that_cannot_be_kept_is_a_warning_and_the_reply_stays() {
         assert_eq!(warnings, ["the session was not kept: line 3 was changed"]);
         assert_eq!(
             (desk.result().status, answer(desk.result())),
-            (Status::Ok, "kept")
+            (EpisodeStatus::Ok, "kept")
         );
     }
 }
 
 #[test]
 fn p09_a_second_question_sees_the_first() {
-    let entry = |who, text: &str| Entry {
+    let entry = |who, text: &str| SessionEntry {
         who,
         text: text.into(),
     };
-    let later = Params {
+    let later = PhasesConfig {
         history: vec![
             entry(SessionSpeaker::User, "What is doubt?"),
             entry(SessionSpeaker::Note, "load_symbol (ok): found A"),
@@ -272,26 +274,26 @@ fn p10_every_transition_command_and_change_of_the_context_is_told() {
     give(&mut desk, &found(&["A"]));
     give(&mut desk, &SymbolAnswer::default());
     stop(&mut desk, "done");
-    let told: Vec<Trace> = emitted(&desk, TRACE_CHANNEL)
+    let told: Vec<PhaseTrace> = emitted(&desk, TRACE_CHANNEL)
         .iter()
         .map(|text| serde_json::from_str(text).expect("it is a trace"))
         .collect();
-    let entered = |phase: &str, iteration| Trace::PhaseEntered {
+    let entered = |phase: &str, iteration| PhaseTrace::PhaseEntered {
         phase: phase.into(),
         iteration,
     };
-    let left = |phase: &str, iteration, outcome, next: Option<&str>| Trace::PhaseLeft {
+    let left = |phase: &str, iteration, outcome, next: Option<&str>| PhaseTrace::PhaseLeft {
         phase: phase.into(),
         iteration,
         outcome,
         next: next.map(str::to_owned),
     };
-    let done = |action: &str, status| Trace::CommandDone {
+    let done = |action: &str, status| PhaseTrace::CommandDone {
         phase: IDS[0].into(),
         action: action.into(),
         status,
     };
-    let changed = |symbols: &[&str], gone: &[&str]| Trace::ContextChanged {
+    let changed = |symbols: &[&str], gone: &[&str]| PhaseTrace::ContextChanged {
         symbols: symbols.iter().map(|id| (*id).to_owned()).collect(),
         gone: gone.iter().map(|id| (*id).to_owned()).collect(),
         agents: Vec::new(),
@@ -300,16 +302,16 @@ fn p10_every_transition_command_and_change_of_the_context_is_told() {
         told,
         [
             entered(IDS[0], 1),
-            left(IDS[0], 1, Outcome::Unreadable, Some(IDS[0])),
+            left(IDS[0], 1, PhaseOutcome::Unreadable, Some(IDS[0])),
             entered(IDS[0], 2),
-            left(IDS[0], 2, Outcome::Ok, Some(IDS[1])),
+            left(IDS[0], 2, PhaseOutcome::Ok, Some(IDS[1])),
             changed(&["A"], &[]),
             done("load_symbol", CommandStatus::Ok),
             changed(&[], &["A"]),
             done("delete_symbol", CommandStatus::Ok),
             done("launch", CommandStatus::UnknownAction),
             entered(IDS[1], 3),
-            left(IDS[1], 3, Outcome::Ok, None),
+            left(IDS[1], 3, PhaseOutcome::Ok, None),
         ]
     );
 }
@@ -328,7 +330,7 @@ impl Store {
             assert_eq!(*before, text, "{ask} was asked for something else before");
             return;
         }
-        if request.access == Access::Write {
+        if request.access == DomainAccess::Write {
             self.writes.push(text.clone());
         }
         self.done.insert(ask, text);
@@ -356,10 +358,10 @@ fn drive(desk: &mut Desk, store: &mut Store, answers_max: usize) -> usize {
     let mut answers = 0;
     while !desk.is_over() && answers < answers_max {
         answers += 1;
-        let is_domain = |step: &Step| {
+        let is_domain = |step: &HostStep| {
             matches!(
                 step,
-                Step::Host {
+                HostStep::Host {
                     command: Command::Domain { .. },
                     ..
                 }

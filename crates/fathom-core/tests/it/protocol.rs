@@ -1,11 +1,12 @@
 //! The council protocol: envelopes, motions and votes, escalation, and who is alive.
 
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::packet::Risk;
+use fathom_core::packet::PacketRisk;
 use fathom_core::protocol::{
-    Assembly, Ballot, Cause, CouncilRole, Decider, Draft, Envelope, EnvelopeError, Escalations,
-    Interrupts, Liveness, MessageId, MessageType, NotTaken, Outcome, Pulse, Ruling, SILENCE_MAX,
-    WhyPerson,
+    CouncilRole, DeferralReason, Envelope, EnvelopeError, EscalationCause, EscalationTracker,
+    HeartbeatState, InterruptCounter, MessageDraft, MessageId, MessageRejection, MessageType,
+    MotionDecider, MotionOutcome, MotionRuling, MotionVote, RoleAssembly, RoleLiveness,
+    SILENCE_MAX,
 };
 use fathom_core::unit::{Millis, PerMille, Timestamp};
 use proptest::prelude::*;
@@ -14,8 +15,8 @@ use proptest::test_runner::Config;
 use crate::desk::at;
 use crate::fixture::BEGIN;
 
-use Ballot::{Abstain, No, Yes};
 use CouncilRole::{CodeMind, Lite, Prime};
+use MotionVote::{Abstain, No, Yes};
 
 const OPEN_FOR: Millis = Millis(60_000);
 
@@ -25,7 +26,7 @@ fn milli(milli: u16) -> PerMille {
 
 /// An assembly with a bus: every message gets a number of its own.
 struct Floor {
-    assembly: Assembly,
+    assembly: RoleAssembly,
     next: AskId,
     now: Timestamp,
 }
@@ -33,26 +34,26 @@ struct Floor {
 impl Floor {
     fn of(seats: &[CouncilRole]) -> Self {
         Self {
-            assembly: Assembly::new(seats.iter().copied(), OPEN_FOR),
+            assembly: RoleAssembly::new(seats.iter().copied(), OPEN_FOR),
             next: AskId(0),
             now: BEGIN,
         }
     }
 
-    fn stamp(&mut self, draft: Draft) -> Envelope {
+    fn stamp(&mut self, draft: MessageDraft) -> Envelope {
         let ask = self.next;
         self.next = ask.next();
         draft.stamp(&EpisodeId::root(), ask, self.now)
     }
 
-    fn say(&mut self, draft: Draft) -> Result<MessageId, NotTaken> {
+    fn say(&mut self, draft: MessageDraft) -> Result<MessageId, MessageRejection> {
         let envelope = self.stamp(draft);
         let taken = self.assembly.take(&envelope, self.now);
         taken.map(|()| envelope.msg_id)
     }
 
     fn propose(&mut self) -> MessageId {
-        self.say(Draft::proposal(Lite, "Move the database."))
+        self.say(MessageDraft::proposal(Lite, "Move the database."))
             .unwrap()
     }
 
@@ -60,22 +61,22 @@ impl Floor {
         &mut self,
         motion: MessageId,
         role: CouncilRole,
-        ballot: Ballot,
-    ) -> Result<MessageId, NotTaken> {
-        self.say(Draft::vote(role, motion, ballot, "I think so."))
+        ballot: MotionVote,
+    ) -> Result<MessageId, MessageRejection> {
+        self.say(MessageDraft::vote(role, motion, ballot, "I think so."))
     }
 
-    fn pulse(&mut self, role: CouncilRole, pulse: Pulse) {
-        self.say(Draft::heartbeat(role, pulse)).unwrap();
+    fn pulse(&mut self, role: CouncilRole, pulse: HeartbeatState) {
+        self.say(MessageDraft::heartbeat(role, pulse)).unwrap();
     }
 
-    fn close(&mut self, motion: MessageId) -> Outcome {
+    fn close(&mut self, motion: MessageId) -> MotionOutcome {
         self.assembly.close(motion).unwrap().clone()
     }
 }
 
 /// What becomes of a motion with these votes when all three roles are active.
-fn ruled(votes: &[(CouncilRole, Ballot)]) -> Ruling {
+fn ruled(votes: &[(CouncilRole, MotionVote)]) -> MotionRuling {
     let mut floor = Floor::of(&CouncilRole::ALL);
     let motion = floor.propose();
     for (role, ballot) in votes {
@@ -84,24 +85,24 @@ fn ruled(votes: &[(CouncilRole, Ballot)]) -> Ruling {
     floor.close(motion).ruling
 }
 
-const fn carried(by: Decider) -> Ruling {
-    Ruling::Carried { by }
+const fn carried(by: MotionDecider) -> MotionRuling {
+    MotionRuling::Carried { by }
 }
 
-const fn defeated(by: Decider) -> Ruling {
-    Ruling::Defeated { by }
+const fn defeated(by: MotionDecider) -> MotionRuling {
+    MotionRuling::Defeated { by }
 }
 
-const fn for_person(why: WhyPerson) -> Ruling {
-    Ruling::ForPerson { why }
+const fn for_person(why: DeferralReason) -> MotionRuling {
+    MotionRuling::ForPerson { why }
 }
 
 #[test]
 fn c11_an_envelope_has_the_nine_fields_of_the_protocol() {
     let motion = MessageId::of(&at(&[1]), AskId(0));
-    let envelope = Draft::vote(Lite, motion, Yes, "It pays.\nSoon.")
+    let envelope = MessageDraft::vote(Lite, motion, Yes, "It pays.\nSoon.")
         .confident(Some(milli(870)))
-        .at_risk(Risk::Med)
+        .at_risk(PacketRisk::Med)
         .stamp(&at(&[1]), AskId(4), Timestamp(1_752_261_720_000));
     let json = serde_json::to_value(&envelope).unwrap();
     assert_eq!(
@@ -124,7 +125,7 @@ fn c11_an_envelope_has_the_nine_fields_of_the_protocol() {
 
 #[test]
 fn c11_types_and_roles_have_their_names() {
-    let name = |draft: Draft| {
+    let name = |draft: MessageDraft| {
         let envelope = draft.stamp(&EpisodeId::root(), AskId(0), BEGIN);
         let json = serde_json::to_value(&envelope).unwrap();
         assert_eq!(Envelope::read(&json.to_string()), Ok(envelope));
@@ -132,11 +133,15 @@ fn c11_types_and_roles_have_their_names() {
     };
     let motion = MessageId::of(&EpisodeId::root(), AskId(0));
     for (draft, kind, role) in [
-        (Draft::proposal(Prime, "p"), "PROPOSAL", "prime"),
-        (Draft::vote(Lite, motion, No, ""), "VOTE", "lite"),
-        (Draft::info(CodeMind, "i"), "INFO", "codemind"),
-        (Draft::escalation(Lite, "e"), "ESCALATION", "lite"),
-        (Draft::heartbeat(Lite, Pulse::Active), "HEARTBEAT", "lite"),
+        (MessageDraft::proposal(Prime, "p"), "PROPOSAL", "prime"),
+        (MessageDraft::vote(Lite, motion, No, ""), "VOTE", "lite"),
+        (MessageDraft::info(CodeMind, "i"), "INFO", "codemind"),
+        (MessageDraft::escalation(Lite, "e"), "ESCALATION", "lite"),
+        (
+            MessageDraft::heartbeat(Lite, HeartbeatState::Active),
+            "HEARTBEAT",
+            "lite",
+        ),
     ] {
         assert_eq!(name(draft), (kind.into(), role.into()));
     }
@@ -221,7 +226,7 @@ fn c11_confidence_lies_between_0_and_1() {
 #[test]
 fn c11_every_confidence_reads_as_it_is_written() {
     for thousandths in 0..=1000 {
-        let envelope = Draft::info(Lite, "")
+        let envelope = MessageDraft::info(Lite, "")
             .confident(Some(milli(thousandths)))
             .stamp(&EpisodeId::root(), AskId(0), BEGIN);
         let json = serde_json::to_string(&envelope).unwrap();
@@ -251,7 +256,7 @@ fn c11_a_vote_names_its_motion_and_says_yes_no_or_abstain() {
         ("no\r\nbecause", No),
     ] {
         assert!(altered("content", Some(content.into())).is_ok());
-        assert_eq!(Ballot::read(content), Some(ballot), "{content}");
+        assert_eq!(MotionVote::read(content), Some(ballot), "{content}");
     }
 }
 
@@ -292,7 +297,7 @@ fn c11_no_two_messages_of_an_episode_share_an_id() {
 
 #[test]
 fn c11_the_majority_wins() {
-    let majority = Decider::Majority;
+    let majority = MotionDecider::Majority;
     assert_eq!(ruled(&[(Lite, Yes), (CodeMind, Yes)]), carried(majority));
     assert_eq!(ruled(&[(Lite, No), (CodeMind, No)]), defeated(majority));
     // Prime has one vote as everybody has.
@@ -310,16 +315,19 @@ fn c11_the_majority_wins() {
 
 #[test]
 fn c11_a_tie_goes_to_prime() {
-    assert_eq!(ruled(&[(Prime, Yes), (Lite, No)]), carried(Decider::Prime));
+    assert_eq!(
+        ruled(&[(Prime, Yes), (Lite, No)]),
+        carried(MotionDecider::Prime)
+    );
     assert_eq!(
         ruled(&[(Prime, No), (Lite, Yes), (CodeMind, Abstain)]),
-        defeated(Decider::Prime)
+        defeated(MotionDecider::Prime)
     );
 }
 
 #[test]
 fn c11_a_tie_that_prime_does_not_break_goes_to_a_person() {
-    let tie = for_person(WhyPerson::Tie);
+    let tie = for_person(DeferralReason::Tie);
     assert_eq!(ruled(&[(Lite, Yes), (CodeMind, No)]), tie);
     assert_eq!(ruled(&[(Prime, Abstain), (Lite, Yes), (CodeMind, No)]), tie);
     assert_eq!(ruled(&[(Prime, Abstain), (Lite, Abstain)]), tie);
@@ -329,14 +337,14 @@ fn c11_a_tie_that_prime_does_not_break_goes_to_a_person() {
 
 #[test]
 fn c11_quorum_is_two_distinct_roles() {
-    let missing = |voted| for_person(WhyPerson::NoQuorum { voted, quorum: 2 });
+    let missing = |voted| for_person(DeferralReason::NoQuorum { voted, quorum: 2 });
     assert_eq!(ruled(&[]), missing(0));
     assert_eq!(ruled(&[(Prime, Yes)]), missing(1));
     let mut floor = Floor::of(&CouncilRole::ALL);
     let motion = floor.propose();
     floor.vote(motion, Prime, Yes).unwrap();
     let again = floor.vote(motion, Prime, Yes);
-    assert_eq!(again, Err(NotTaken::SecondVote(Prime)));
+    assert_eq!(again, Err(MessageRejection::SecondVote(Prime)));
     assert_eq!(floor.close(motion).ruling, missing(1));
 }
 
@@ -347,9 +355,9 @@ fn c11_a_second_vote_is_refused_and_the_first_stands() {
     let first = floor.vote(motion, Lite, Yes).unwrap();
     floor.vote(motion, CodeMind, Yes).unwrap();
     let changed = floor.vote(motion, Lite, No);
-    assert_eq!(changed, Err(NotTaken::SecondVote(Lite)));
+    assert_eq!(changed, Err(MessageRejection::SecondVote(Lite)));
     let outcome = floor.close(motion);
-    assert_eq!(outcome.ruling, carried(Decider::Majority));
+    assert_eq!(outcome.ruling, carried(MotionDecider::Majority));
     assert_eq!(outcome.votes[&Lite].message, first);
     assert_eq!((outcome.count.yes, outcome.count.no), (2, 0));
 }
@@ -358,10 +366,10 @@ fn c11_a_second_vote_is_refused_and_the_first_stands() {
 fn c11_a_message_that_comes_twice_counts_once() {
     let mut floor = Floor::of(&CouncilRole::ALL);
     let motion = floor.propose();
-    let vote = floor.stamp(Draft::vote(Lite, motion, No, ""));
+    let vote = floor.stamp(MessageDraft::vote(Lite, motion, No, ""));
     assert_eq!(floor.assembly.take(&vote, floor.now), Ok(()));
     let again = floor.assembly.take(&vote, floor.now);
-    assert_eq!(again, Err(NotTaken::Repeated(vote.msg_id)));
+    assert_eq!(again, Err(MessageRejection::Repeated(vote.msg_id)));
     assert_eq!(floor.close(motion).count.cast(), 1);
 }
 
@@ -371,15 +379,15 @@ fn c11_quorum_shrinks_to_those_who_are_active() {
     let motion = floor.propose();
     assert_eq!(floor.assembly.quorum(), 2);
     floor.vote(motion, Lite, Yes).unwrap();
-    floor.pulse(Prime, Pulse::Inactive);
+    floor.pulse(Prime, HeartbeatState::Inactive);
     assert_eq!(floor.assembly.quorum(), 2);
-    floor.pulse(CodeMind, Pulse::Inactive);
+    floor.pulse(CodeMind, HeartbeatState::Inactive);
     assert_eq!(floor.assembly.quorum(), 1);
     assert_eq!(floor.assembly.active().collect::<Vec<_>>(), [Lite]);
-    floor.pulse(Lite, Pulse::Inactive);
+    floor.pulse(Lite, HeartbeatState::Inactive);
     assert_eq!(floor.assembly.quorum(), 0);
     let outcome = floor.close(motion);
-    let nobody = for_person(WhyPerson::TooFewActive { active: 0 });
+    let nobody = for_person(DeferralReason::TooFewActive { active: 0 });
     assert_eq!((outcome.ruling, outcome.quorum), (nobody, 0));
 }
 
@@ -390,10 +398,10 @@ fn c11_with_one_role_active_a_person_decides() {
     for role in CouncilRole::ALL {
         floor.vote(motion, role, Yes).unwrap();
     }
-    floor.pulse(Prime, Pulse::Inactive);
-    floor.pulse(CodeMind, Pulse::Inactive);
+    floor.pulse(Prime, HeartbeatState::Inactive);
+    floor.pulse(CodeMind, HeartbeatState::Inactive);
     let outcome = floor.close(motion);
-    let alone = for_person(WhyPerson::TooFewActive { active: 1 });
+    let alone = for_person(DeferralReason::TooFewActive { active: 1 });
     assert_eq!(outcome.ruling, alone);
     assert_eq!(outcome.count.yes, 3, "the votes are still told");
     assert_eq!(outcome.active, [Lite]);
@@ -409,10 +417,10 @@ fn c11_a_vote_that_was_cast_while_active_stays() {
     let mut floor = Floor::of(&CouncilRole::ALL);
     let motion = floor.propose();
     floor.vote(motion, Prime, Yes).unwrap();
-    floor.pulse(Prime, Pulse::Inactive);
+    floor.pulse(Prime, HeartbeatState::Inactive);
     floor.vote(motion, Lite, No).unwrap();
     let outcome = floor.close(motion);
-    assert_eq!(outcome.ruling, carried(Decider::Prime));
+    assert_eq!(outcome.ruling, carried(MotionDecider::Prime));
     assert_eq!(outcome.active, [Lite, CodeMind]);
 }
 
@@ -421,13 +429,15 @@ fn c11_a_role_that_is_heard_is_active_again() {
     let mut floor = Floor::of(&CouncilRole::ALL);
     let motion = floor.propose();
     for role in CouncilRole::ALL {
-        floor.pulse(role, Pulse::Inactive);
+        floor.pulse(role, HeartbeatState::Inactive);
     }
-    floor.pulse(Prime, Pulse::Active);
+    floor.pulse(Prime, HeartbeatState::Active);
     assert_eq!(floor.assembly.active().collect::<Vec<_>>(), [Prime]);
     // A vote is a sign of life; what is reported in a role's name is not.
-    floor.say(Draft::info(CodeMind, "no reply")).unwrap();
-    floor.say(Draft::escalation(CodeMind, "risky")).unwrap();
+    floor.say(MessageDraft::info(CodeMind, "no reply")).unwrap();
+    floor
+        .say(MessageDraft::escalation(CodeMind, "risky"))
+        .unwrap();
     floor.vote(motion, Lite, No).unwrap();
     assert_eq!(floor.assembly.active().collect::<Vec<_>>(), [Prime, Lite]);
     assert!(floor.assembly.is_active(Lite) && !floor.assembly.is_active(CodeMind));
@@ -446,11 +456,11 @@ fn c11_two_motions_do_not_mix() {
     for (role, ballot) in [(Lite, No), (Prime, No), (CodeMind, Yes)] {
         floor.vote(second, role, ballot).unwrap();
     }
-    assert_eq!(floor.close(first).ruling, carried(Decider::Majority));
+    assert_eq!(floor.close(first).ruling, carried(MotionDecider::Majority));
     // The first is closed, the second is not.
-    assert_eq!(floor.vote(first, Prime, No), Err(NotTaken::Closed));
+    assert_eq!(floor.vote(first, Prime, No), Err(MessageRejection::Closed));
     let second = floor.close(second);
-    assert_eq!(second.ruling, defeated(Decider::Majority));
+    assert_eq!(second.ruling, defeated(MotionDecider::Majority));
     assert_eq!(
         floor.close(first).count.cast(),
         2,
@@ -467,7 +477,7 @@ fn c11_a_vote_comes_in_time_or_not_at_all() {
     floor.now = BEGIN.plus(OPEN_FOR);
     floor.vote(motion, Lite, Yes).unwrap();
     floor.now = floor.now.plus(Millis(1));
-    assert_eq!(floor.vote(motion, Prime, Yes), Err(NotTaken::Late));
+    assert_eq!(floor.vote(motion, Prime, Yes), Err(MessageRejection::Late));
     assert_eq!(floor.close(motion).count.cast(), 1);
 }
 
@@ -475,10 +485,10 @@ fn c11_a_vote_comes_in_time_or_not_at_all() {
 fn c11_a_vote_on_nothing_or_from_nobody_is_refused() {
     let mut floor = Floor::of(&[Prime, Lite]);
     let motion = floor.propose();
-    let info = floor.say(Draft::info(Lite, "by the way")).unwrap();
-    assert_eq!(floor.vote(info, Lite, Yes), Err(NotTaken::NoMotion));
+    let info = floor.say(MessageDraft::info(Lite, "by the way")).unwrap();
+    assert_eq!(floor.vote(info, Lite, Yes), Err(MessageRejection::NoMotion));
     let stranger = floor.vote(motion, CodeMind, Yes);
-    assert_eq!(stranger, Err(NotTaken::NoSeat(CodeMind)));
+    assert_eq!(stranger, Err(MessageRejection::NoSeat(CodeMind)));
     assert!(floor.assembly.close(info).is_none());
     assert_eq!(floor.close(motion).count.cast(), 0);
 }
@@ -487,58 +497,58 @@ fn c11_a_vote_on_nothing_or_from_nobody_is_refused() {
 fn c11_a_sealed_vote_is_no_vote() {
     let mut floor = Floor::of(&CouncilRole::ALL);
     let motion = floor.propose();
-    let mut vote = floor.stamp(Draft::vote(Lite, motion, Yes, ""));
+    let mut vote = floor.stamp(MessageDraft::vote(Lite, motion, Yes, ""));
     vote.content.seal(fathom_core::id::Digest([1; 32]));
     let json = serde_json::to_string(&vote).unwrap();
     let sealed = Envelope::read(&json).unwrap();
     assert!(sealed.content.is_closed());
     let taken = floor.assembly.take(&sealed, floor.now);
-    assert_eq!(taken, Err(NotTaken::Unreadable));
+    assert_eq!(taken, Err(MessageRejection::Unreadable));
 }
 
 #[test]
 fn c11_high_risk_and_low_confidence_are_escalated_once_each() {
-    let mut escalations = Escalations::default();
+    let mut escalations = EscalationTracker::default();
     let (one, other) = (
         MessageId::of(&EpisodeId::root(), AskId(1)),
         MessageId::of(&EpisodeId::root(), AskId(2)),
     );
-    assert_eq!(escalations.look(one, Risk::Med, Some(milli(300))), []);
-    assert_eq!(escalations.look(one, Risk::Low, None), []);
+    assert_eq!(escalations.look(one, PacketRisk::Med, Some(milli(300))), []);
+    assert_eq!(escalations.look(one, PacketRisk::Low, None), []);
     assert_eq!(
-        escalations.look(one, Risk::Low, Some(milli(299))),
-        [Cause::LowConfidence]
+        escalations.look(one, PacketRisk::Low, Some(milli(299))),
+        [EscalationCause::LowConfidence]
     );
     assert_eq!(
-        escalations.look(one, Risk::High, Some(milli(0))),
-        [Cause::HighRisk],
+        escalations.look(one, PacketRisk::High, Some(milli(0))),
+        [EscalationCause::HighRisk],
         "the other cause was raised before"
     );
-    assert_eq!(escalations.look(one, Risk::High, Some(milli(0))), []);
+    assert_eq!(escalations.look(one, PacketRisk::High, Some(milli(0))), []);
     assert_eq!(
-        escalations.look(other, Risk::High, Some(milli(0))),
-        [Cause::HighRisk, Cause::LowConfidence]
+        escalations.look(other, PacketRisk::High, Some(milli(0))),
+        [EscalationCause::HighRisk, EscalationCause::LowConfidence]
     );
 }
 
 #[test]
 fn c11_three_interrupts_in_a_row_are_escalated_once() {
-    let mut interrupts = Interrupts::default();
+    let mut interrupts = InterruptCounter::default();
     assert_eq!(interrupts.interrupted(), None);
     assert_eq!(interrupts.interrupted(), None);
     interrupts.passed();
     assert_eq!(interrupts.interrupted(), None);
     assert_eq!(interrupts.interrupted(), None);
-    assert_eq!(interrupts.interrupted(), Some(Cause::Interrupts));
+    assert_eq!(interrupts.interrupted(), Some(EscalationCause::Interrupts));
     assert_eq!(interrupts.interrupted(), None, "the row was reported");
     interrupts.passed();
     let row = [(); 3].map(|()| interrupts.interrupted());
-    assert_eq!(row, [None, None, Some(Cause::Interrupts)]);
+    assert_eq!(row, [None, None, Some(EscalationCause::Interrupts)]);
 }
 
 #[test]
 fn c11_a_role_is_inactive_after_more_than_90_s_of_silence() {
-    let mut liveness = Liveness::default();
+    let mut liveness = RoleLiveness::default();
     assert_eq!(SILENCE_MAX, Millis(90_000));
     assert_eq!(liveness.next_look(), None, "nobody was asked anything");
     liveness.asked(Lite, BEGIN);
@@ -549,7 +559,7 @@ fn c11_a_role_is_inactive_after_more_than_90_s_of_silence() {
     assert_eq!(liveness.look(edge.plus(Millis(2))), [], "it is said once");
     assert_eq!(liveness.next_look(), None);
     let back = edge.plus(Millis(5));
-    assert_eq!(liveness.heard(Lite, back), Some(Pulse::Active));
+    assert_eq!(liveness.heard(Lite, back), Some(HeartbeatState::Active));
     assert_eq!(liveness.heard(Lite, back), None, "it is said once");
     assert_eq!(liveness.look(back.plus(SILENCE_MAX)), []);
     assert_eq!(liveness.look(back.plus(Millis(90_001))), [Lite]);
@@ -557,7 +567,7 @@ fn c11_a_role_is_inactive_after_more_than_90_s_of_silence() {
 
 #[test]
 fn c11_a_sign_of_life_starts_the_silence_anew() {
-    let mut liveness = Liveness::default();
+    let mut liveness = RoleLiveness::default();
     liveness.asked(Lite, BEGIN);
     liveness.asked(Prime, BEGIN);
     let heard = BEGIN.plus(Millis(60_000));
@@ -568,7 +578,7 @@ fn c11_a_sign_of_life_starts_the_silence_anew() {
 
 #[test]
 fn c11_a_role_with_no_call_out_is_not_silent() {
-    let mut liveness = Liveness::default();
+    let mut liveness = RoleLiveness::default();
     liveness.asked(Lite, BEGIN);
     liveness.asked(Lite, BEGIN.plus(Millis(1_000)));
     liveness.ended(Lite);
@@ -584,10 +594,10 @@ fn c11_a_role_with_no_call_out_is_not_silent() {
     liveness.ended(Prime);
     liveness.asked(Prime, silent);
     assert_eq!(liveness.look(silent.plus(Millis(90_001))), []);
-    assert_eq!(liveness.heard(Prime, silent), Some(Pulse::Active));
+    assert_eq!(liveness.heard(Prime, silent), Some(HeartbeatState::Active));
 }
 
-fn ballots() -> impl Strategy<Value = Option<Ballot>> {
+fn ballots() -> impl Strategy<Value = Option<MotionVote>> {
     prop_oneof![
         Just(None),
         Just(Some(Yes)),
@@ -615,7 +625,7 @@ proptest! {
             let motions = [floor.propose(), floor.propose()];
             let envelopes: Vec<Option<Envelope>> = said.iter().enumerate().map(|(place, ballot)| {
                 let role = CouncilRole::ALL[place % 3];
-                ballot.map(|ballot| floor.stamp(Draft::vote(role, motions[place / 3], ballot, "")))
+                ballot.map(|ballot| floor.stamp(MessageDraft::vote(role, motions[place / 3], ballot, "")))
             }).collect();
             for place in order {
                 if let Some(envelope) = &envelopes[*place] {
@@ -623,7 +633,7 @@ proptest! {
                 }
             }
             if let Some(silent) = silent {
-                floor.pulse(CouncilRole::ALL[silent], Pulse::Inactive);
+                floor.pulse(CouncilRole::ALL[silent], HeartbeatState::Inactive);
             }
             motions.map(|motion| floor.close(motion))
         };
@@ -643,11 +653,11 @@ proptest! {
         let outcome = floor.close(motion);
         let count = outcome.count;
         let decided = match outcome.ruling {
-            Ruling::Carried { .. } => count.yes >= count.no,
-            Ruling::Defeated { .. } => count.no >= count.yes,
-            Ruling::ForPerson { .. } => count.cast() < 2 || count.yes == count.no,
+            MotionRuling::Carried { .. } => count.yes >= count.no,
+            MotionRuling::Defeated { .. } => count.no >= count.yes,
+            MotionRuling::ForPerson { .. } => count.cast() < 2 || count.yes == count.no,
         };
         prop_assert!(decided, "{}", outcome);
-        prop_assert_eq!(count.cast() < 2, matches!(outcome.ruling, Ruling::ForPerson { why: WhyPerson::NoQuorum { .. } }));
+        prop_assert_eq!(count.cast() < 2, matches!(outcome.ruling, MotionRuling::ForPerson { why: DeferralReason::NoQuorum { .. } }));
     }
 }

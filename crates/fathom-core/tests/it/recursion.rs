@@ -5,7 +5,7 @@ use fathom_core::command::Command;
 use fathom_core::contract::{Contract, RecursionPolicy, StopConditions, cap};
 use fathom_core::event::EventKind;
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::outcome::Status;
+use fathom_core::outcome::EpisodeStatus;
 use fathom_core::program::Ask;
 use fathom_core::recursion::SpawnRequest;
 use fathom_core::stop::{Refusal, StopReason};
@@ -91,7 +91,11 @@ fn e02_a_refused_spawn_is_an_event_and_reaches_the_program() {
     };
     assert!(desk.log.events(&root).contains(&event));
     assert_eq!(heard.heard("root"), [Heard::Refused(ask, reason)]);
-    assert_eq!(desk.result().status, Status::Ok, "the program goes on");
+    assert_eq!(
+        desk.result().status,
+        EpisodeStatus::Ok,
+        "the program goes on"
+    );
 }
 
 #[test]

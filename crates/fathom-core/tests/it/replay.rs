@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use fathom_core::command::Command;
-use fathom_core::event::{CallOutcome, EventKind};
+use fathom_core::event::{EventKind, ModelCallOutcome};
 use fathom_core::id::{AskId, Epoch, Seq};
-use fathom_core::outcome::Status;
-use fathom_core::program::Programs;
-use fathom_core::programs::BuiltIn;
-use fathom_core::programs::direct::{CRITIQUE, Params, Review};
+use fathom_core::outcome::EpisodeStatus;
+use fathom_core::program::ProgramFactory;
+use fathom_core::programs::BuiltInPrograms;
+use fathom_core::programs::direct::{CRITIQUE, DirectConfig, ReviewRules};
 use fathom_core::run::Run;
-use fathom_core::step::Difference;
+use fathom_core::step::ReplayDifference;
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 
@@ -20,29 +20,29 @@ use crate::journal::Journal;
 
 /// A reviewed answer with a crash in the middle.
 fn recorded() -> Journal {
-    let params = Params {
-        review: Some(Review {
+    let params = DirectConfig {
+        review: Some(ReviewRules {
             rubric: "It is short.".into(),
             revisions_max: 1,
         }),
-        ..Params::default()
+        ..DirectConfig::default()
     };
     let mut started = root(AMPLE);
     started.program = params.spec();
     started.contract.recursion.allowed_child_types = vec![CRITIQUE.into()];
-    let mut desk = Desk::open(BuiltIn, started);
+    let mut desk = Desk::open(BuiltInPrograms, started);
     desk.wait(Millis(7));
     desk.reply_next("A rather long answer.");
     desk.reply_next("FAIL: too long.");
     desk.crash(desk.log.entries.len());
     desk.reply_next("Short.");
     desk.reply_next("PASS");
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
     desk.log
 }
 
-fn differences(log: &Journal) -> Vec<Difference> {
-    let programs: Arc<dyn Programs> = Arc::new(BuiltIn);
+fn differences(log: &Journal) -> Vec<ReplayDifference> {
+    let programs: Arc<dyn ProgramFactory> = Arc::new(BuiltInPrograms);
     let mut run: Run = Run::new(Epoch(9), programs);
     log.entries
         .iter()
@@ -99,7 +99,7 @@ fn x02_a_changed_reply_is_noticed() {
     for place in 0..honest.entries.len() {
         let mut log = honest.clone();
         if let EventKind::ModelReplied {
-            outcome: CallOutcome::Replied(reply),
+            outcome: ModelCallOutcome::Replied(reply),
             ..
         } = &mut log.entries[place].record.event.kind
         {
@@ -116,7 +116,7 @@ fn x02_a_changed_usage_is_noticed() {
     let mut log = recorded();
     for entry in &mut log.entries {
         if let EventKind::ModelReplied {
-            outcome: CallOutcome::Replied(reply),
+            outcome: ModelCallOutcome::Replied(reply),
             ..
         } = &mut entry.record.event.kind
         {
@@ -183,7 +183,7 @@ fn x02_the_root_learns_the_head_of_its_child() {
 
 #[test]
 fn x02_a_refolded_run_has_the_result_and_nothing_to_do() {
-    let mut desk = Desk::new(BuiltIn);
+    let mut desk = Desk::new(BuiltInPrograms);
     desk.log = recorded();
     let before = desk.log.entries.len();
     desk.take_over();

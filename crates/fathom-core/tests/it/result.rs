@@ -1,11 +1,12 @@
 //! What every episode leaves behind.
 
 use fathom_core::amounts::Amounts;
-use fathom_core::contract::Role;
-use fathom_core::event::{Departure, EventKind, Signal};
+use fathom_core::contract::AgentRole;
+use fathom_core::event::{EventKind, ReleaseReason, Signal};
 use fathom_core::id::{EpisodeId, Seq};
 use fathom_core::outcome::{
-    BudgetUse, Decision, EpisodeResult, NextAction, Status, Summary, TaskPacket, Verdict, clip,
+    BudgetUse, Decision, EpisodeResult, EpisodeStatus, NextAction, ProgramVerdict, ResultSummary,
+    TaskPacket, clip,
 };
 use fathom_core::program::Ask;
 use fathom_core::stop::StopReason;
@@ -21,8 +22,8 @@ use crate::script::Scripts;
 
 #[test]
 fn e08_a_result_has_all_its_fields() {
-    let said = Verdict {
-        status: Status::NeedsReview,
+    let said = ProgramVerdict {
+        status: EpisodeStatus::NeedsReview,
         artifacts: vec!["asset-1".into()],
         decisions: vec![Decision {
             what: "use the short form".into(),
@@ -30,7 +31,7 @@ fn e08_a_result_has_all_its_fields() {
         }],
         verification_needed: true,
         next_actions: vec![NextAction::Task(TaskPacket {
-            role: Role::Verifier,
+            role: AgentRole::Verifier,
             child_type: "verify".into(),
             goal: "look whether it is there".into(),
             why: "nobody has".into(),
@@ -100,7 +101,7 @@ fn e08_a_result_reads_as_it_was_written() {
         assert!(written.get(field).is_some(), "{field}");
     }
     assert_eq!(written["status"], "ok");
-    assert_eq!(Status::NeedsReview.to_string(), "needs_review");
+    assert_eq!(EpisodeStatus::NeedsReview.to_string(), "needs_review");
     let read: EpisodeResult = serde_json::from_value(written).unwrap();
     assert_eq!(read, *desk.result());
 }
@@ -112,7 +113,7 @@ fn e08_the_position_is_the_last_record_of_the_chain_whatever_came_between() {
     let mut desk = Desk::open(scripts, root(AMPLE));
     desk.crash(desk.log.entries.len());
     desk.reply_next("one");
-    desk.hand_over(Departure::Interrupted, Millis(5));
+    desk.hand_over(ReleaseReason::Interrupted, Millis(5));
     desk.reply_next("two");
     for episode in [EpisodeId::root(), at(&[0])] {
         let last = desk.log.of(&episode).last().unwrap();
@@ -149,7 +150,7 @@ fn e08_a_parent_learns_its_childs_result_and_head() {
 fn e08_a_summary_too_short_or_too_long_cannot_be_read() {
     for lines in 0..12 {
         let written = json!(vec!["a line"; lines]);
-        let read = serde_json::from_value::<Summary>(written);
+        let read = serde_json::from_value::<ResultSummary>(written);
         assert_eq!(read.is_ok(), (3..=8).contains(&lines), "{lines} lines");
     }
 }
@@ -169,15 +170,15 @@ proptest! {
         must in [any::<String>(), any::<String>(), any::<String>()],
         more in prop::collection::vec(any::<String>(), 0..20),
     ) {
-        let summary = Summary::new(must, more);
+        let summary = ResultSummary::new(must, more);
         let count = summary.lines().count();
         prop_assert!((3..=8).contains(&count));
         for line in summary.lines() {
-            prop_assert!(line.chars().count() <= Summary::LINE_CHARS_MAX);
+            prop_assert!(line.chars().count() <= ResultSummary::LINE_CHARS_MAX);
             prop_assert!(!line.contains('\n'));
         }
         let written = serde_json::to_string(&summary).unwrap();
-        prop_assert_eq!(serde_json::from_str::<Summary>(&written).unwrap(), summary);
+        prop_assert_eq!(serde_json::from_str::<ResultSummary>(&written).unwrap(), summary);
     }
 
     #[test]

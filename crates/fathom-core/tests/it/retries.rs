@@ -1,17 +1,19 @@
 //! When a failed call is tried again, and when a run waits for someone to mend what lies between.
 
 use fathom_core::amounts::Amounts;
-use fathom_core::command::{Awaited, Command};
+use fathom_core::command::{Command, ExternalWait};
 use fathom_core::effect::PolicyDecision;
-use fathom_core::event::{CallOutcome, Departure, EventKind, ProgramSpec};
-use fathom_core::failure::{Billing, FailureKind, ModelFailure};
+use fathom_core::event::{EventKind, ModelCallOutcome, ProgramSpec, ReleaseReason};
+use fathom_core::failure::{CallBilling, FailureKind, ModelFailure};
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::ledger::Accounts;
-use fathom_core::outcome::Status;
-use fathom_core::program::{Ask, Input, OnOutage, Program, ProgramError, Programs, View};
-use fathom_core::programs::direct::Params;
+use fathom_core::ledger::BudgetAccounts;
+use fathom_core::outcome::EpisodeStatus;
+use fathom_core::program::{
+    Ask, OnOutage, Program, ProgramError, ProgramFactory, ProgramInput, ProgramView,
+};
+use fathom_core::programs::direct::DirectConfig;
 use fathom_core::retry::{ATTEMPTS_MAX, BACKOFF, BACKOFF_MAX, RATE_LIMITED_ATTEMPTS_MAX};
-use fathom_core::step::{Step, Wait};
+use fathom_core::step::{HostStep, RunWait};
 use fathom_core::stop::{ErrorClass, StopReason};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars, Timestamp};
@@ -86,7 +88,7 @@ fn x05_the_pause_doubles_with_every_try() {
 /// When the call that went out last may be sent.
 fn next_try(desk: &Desk) -> Timestamp {
     let time = desk.steps.iter().rev().find_map(|step| match step {
-        Step::Call { not_before, .. } => *not_before,
+        HostStep::Call { not_before, .. } => *not_before,
         _ => None,
     });
     time.expect("a further try, at a time")
@@ -98,7 +100,7 @@ fn fail_with_jitter(desk: &mut Desk, sent: &Sent, failure: ModelFailure, jitter:
         EventKind::ModelReplied {
             ask: sent.ask,
             attempt: sent.attempt,
-            outcome: CallOutcome::Failed(failure),
+            outcome: ModelCallOutcome::Failed(failure),
             jitter,
         },
     );
@@ -176,7 +178,7 @@ fn e06_a_failed_call_is_billed_as_its_provider_says() {
     let (mut desk, _) = one_call();
     let malformed = desk.sent();
     let failure = ModelFailure {
-        billing: Billing::Reported(usage(5, 2)),
+        billing: CallBilling::Reported(usage(5, 2)),
         ..ModelFailure::unsent(FailureKind::Malformed, "no JSON")
     };
     desk.fail(&malformed, failure);
@@ -237,8 +239,8 @@ fn an_outage_waits_for_repair_and_goes_on_when_resumed() {
             let sent = desk.sent();
             desk.fail(&sent, failure.clone());
         }
-        assert_eq!(desk.waiting, Some(Wait::Outage(failure.clone())));
-        let awaited = Awaited::Repair {
+        assert_eq!(desk.waiting, Some(RunWait::Outage(failure.clone())));
+        let awaited = ExternalWait::Repair {
             ask: AskId(0),
             failure,
         };
@@ -249,12 +251,12 @@ fn an_outage_waits_for_repair_and_goes_on_when_resumed() {
             .iter()
             .filter(|event| matches!(event, EventKind::ModelReplied { .. }))
             .count();
-        desk.hand_over(Departure::Outage, Millis(3_600_000));
+        desk.hand_over(ReleaseReason::Outage, Millis(3_600_000));
         assert_eq!(desk.waiting, None);
         let again = desk.sent();
         assert_eq!(usize::from(again.attempt), tried + 1);
         desk.reply(&again, "at last");
-        assert_eq!(desk.result().status, Status::Ok);
+        assert_eq!(desk.result().status, EpisodeStatus::Ok);
         assert_eq!(desk.result().budget.time_spent, Millis(0));
         assert_eq!(heard.heard("root").len(), 1);
     }
@@ -269,7 +271,7 @@ fn a_resumed_call_may_be_tried_as_often_as_a_new_one() {
             desk.fail(&sent, ModelFailure::unsent(FailureKind::Server, ""));
         }
         assert_eq!(desk.calls_out(), 0);
-        desk.hand_over(Departure::Outage, Millis(1));
+        desk.hand_over(ReleaseReason::Outage, Millis(1));
     }
     assert_eq!(desk.sent().attempt, 2 * ATTEMPTS_MAX + 1);
 }
@@ -277,17 +279,17 @@ fn a_resumed_call_may_be_tried_as_often_as_a_new_one() {
 /// Asks for a patient call and another one; with the other's reply it gives up the first and wants an effect.
 struct Fickle;
 
-impl Programs for Fickle {
+impl ProgramFactory for Fickle {
     fn build(&self, _: &ProgramSpec) -> Result<Box<dyn Program>, ProgramError> {
         Ok(Box::new(Self))
     }
 }
 
 impl Program for Fickle {
-    fn on(&mut self, input: Input<'_>, _: &View<'_>) -> Vec<Ask> {
+    fn on(&mut self, input: ProgramInput<'_>, _: &ProgramView<'_>) -> Vec<Ask> {
         match input {
-            Input::Start(_) => vec![patient(), call(6, 6)],
-            Input::Reply { .. } => vec![Ask::Cancel(AskId(0)), effect("event-1")],
+            ProgramInput::Start(_) => vec![patient(), call(6, 6)],
+            ProgramInput::Reply { .. } => vec![Ask::Cancel(AskId(0)), effect("event-1")],
             _ => Vec::new(),
         }
     }
@@ -307,7 +309,7 @@ fn an_outage_that_no_longer_matters_is_not_waited_for() {
         rule: "look first".into(),
         terms: Box::new(terms()),
     });
-    assert_eq!(desk.waiting, Some(Wait::Approval));
+    assert_eq!(desk.waiting, Some(RunWait::Approval));
 }
 
 #[test]
@@ -330,26 +332,26 @@ fn a_run_waits_for_its_childs_outage_when_the_child_does() {
     let sent = desk.sent();
     let failure = ModelFailure::unsent(FailureKind::Auth, "no key");
     desk.fail(&sent, failure.clone());
-    assert_eq!(desk.waiting, Some(Wait::Outage(failure)));
-    desk.hand_over(Departure::Outage, Millis(1));
+    assert_eq!(desk.waiting, Some(RunWait::Outage(failure)));
+    desk.hand_over(ReleaseReason::Outage, Millis(1));
     let again = desk.sent();
     assert_eq!(again.episode, at(&[0]));
     desk.reply(&again, "done");
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
 }
 
 #[test]
 fn direct_waits_at_the_root_and_fails_below_it() {
     let mut started = root(AMPLE);
-    started.program = Params::default().spec();
+    started.program = DirectConfig::default().spec();
     let mut desk = Desk::open(Scripts::default(), started);
     let sent = desk.sent();
     let failure = ModelFailure::unsent(FailureKind::Auth, "no key");
     desk.fail(&sent, failure.clone());
-    assert_eq!(desk.waiting, Some(Wait::Outage(failure.clone())));
+    assert_eq!(desk.waiting, Some(RunWait::Outage(failure.clone())));
 
     let mut request = spawn_request("direct");
-    request.program = Params::default().spec();
+    request.program = DirectConfig::default().spec();
     let scripts = Scripts::root(vec![vec![Ask::Spawn(Box::new(request))]]);
     let heard = scripts.clone();
     let mut desk = Desk::open(scripts, root(AMPLE));

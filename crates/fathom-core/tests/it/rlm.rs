@@ -2,18 +2,19 @@
 
 use fathom_core::amounts::{Amounts, Dimension};
 use fathom_core::cell::{
-    CellAnswer, CellCall, CellEnd, CellError, CellErrorKind, CellLimits, CellOutcome, CellQuestion,
-    CellReply, CellTask, ContextSource, FaultKind, Form, Output, Value,
+    CellAnswer, CellCall, CellError, CellErrorKind, CellExceptionKind, CellLimits, CellOutcome,
+    CellOutput, CellQuestion, CellReply, CellResult, CellTask, CellValue, ContextSource,
+    ValueFormat,
 };
 use fathom_core::command::Command;
-use fathom_core::event::{CallOutcome, Departure, EventKind, Started};
+use fathom_core::event::{EpisodeSpec, EventKind, ModelCallOutcome, ReleaseReason};
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, Digest, EpisodeId};
-use fathom_core::model::{ModelRole, Reply};
-use fathom_core::outcome::{EpisodeResult, Status};
-use fathom_core::programs::BuiltIn;
-use fathom_core::programs::rlm::{self, Given, Params, Place, Report};
-use fathom_core::step::Step;
+use fathom_core::model::{ModelReply, ModelRole};
+use fathom_core::outcome::{EpisodeResult, EpisodeStatus};
+use fathom_core::programs::BuiltInPrograms;
+use fathom_core::programs::rlm::{self, MaterialItem, MaterialSource, RlmConfig, RlmReport};
+use fathom_core::step::HostStep;
 use fathom_core::stop::StopReason;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
@@ -29,29 +30,29 @@ pub(crate) const RICH: Amounts = Amounts {
     episodes: 4000,
 };
 
-fn given() -> Given {
-    Given {
+fn given() -> MaterialItem {
+    MaterialItem {
         name: "log.txt".into(),
-        form: Form::Text,
+        form: ValueFormat::Text,
         bytes: 50_000_000,
         chars: 50_000_000,
         lines: 700_000,
         preview: "2026-01-01 boot".into(),
         digest: Digest::default(),
-        place: Place::File {
+        place: MaterialSource::File {
             path: "/data/log.txt".into(),
         },
     }
 }
 
-pub(crate) fn params() -> Params {
-    Params {
+pub(crate) fn params() -> RlmConfig {
+    RlmConfig {
         given: vec![given()],
-        ..Params::default()
+        ..RlmConfig::default()
     }
 }
 
-pub(crate) fn started(params: &Params, amounts: Amounts) -> Started {
+pub(crate) fn started(params: &RlmConfig, amounts: Amounts) -> EpisodeSpec {
     let mut started = root(amounts);
     started.goal = "Which host failed first?".into();
     started.program = params.spec();
@@ -62,8 +63,8 @@ pub(crate) fn started(params: &Params, amounts: Amounts) -> Started {
     started
 }
 
-pub(crate) fn open(params: &Params) -> Desk {
-    Desk::open(BuiltIn, started(params, RICH))
+pub(crate) fn open(params: &RlmConfig) -> Desk {
+    Desk::open(BuiltInPrograms, started(params, RICH))
 }
 
 /// The cell that is to be run next.
@@ -72,14 +73,14 @@ pub(crate) fn cell(desk: &mut Desk) -> (EpisodeId, AskId, String, ContextSource)
     let place = desk.steps.iter().position(|step| {
         matches!(
             step,
-            Step::Host {
+            HostStep::Host {
                 command: Command::RunCell { .. },
                 ..
             }
         )
     });
     match place.map(|place| desk.steps.remove(place)) {
-        Some(Step::Host {
+        Some(HostStep::Host {
             episode,
             ask,
             command: Command::RunCell { code, context, .. },
@@ -94,14 +95,14 @@ fn answer(desk: &mut Desk) -> CellAnswer {
     let place = desk.steps.iter().position(|step| {
         matches!(
             step,
-            Step::Host {
+            HostStep::Host {
                 command: Command::AnswerCell { .. },
                 ..
             }
         )
     });
     match place.map(|place| desk.steps.remove(place)) {
-        Some(Step::Host {
+        Some(HostStep::Host {
             command: Command::AnswerCell { answer, .. },
             ..
         }) => *answer,
@@ -121,7 +122,7 @@ pub(crate) fn said(text: &str) -> CellOutcome {
     CellOutcome::Said(text.into())
 }
 
-pub(crate) fn kind(outcome: &CellOutcome) -> Option<FaultKind> {
+pub(crate) fn kind(outcome: &CellOutcome) -> Option<CellExceptionKind> {
     match outcome {
         CellOutcome::Said(_) | CellOutcome::Chosen { .. } => None,
         CellOutcome::Fault(fault) => Some(fault.kind),
@@ -151,28 +152,28 @@ pub(crate) fn ask(desk: &mut Desk, (episode, cell): (&EpisodeId, AskId), questio
     );
 }
 
-pub(crate) fn printed(text: &str) -> CellEnd {
-    CellEnd {
-        output: Output {
+pub(crate) fn printed(text: &str) -> CellResult {
+    CellResult {
+        output: CellOutput {
             head: text.into(),
             tail: None,
             bytes: text.len() as u64,
         },
-        ..CellEnd::default()
+        ..CellResult::default()
     }
 }
 
-pub(crate) fn submitted(text: &str) -> CellEnd {
-    CellEnd {
-        submitted: Some(Value {
-            form: Form::Text,
+pub(crate) fn submitted(text: &str) -> CellResult {
+    CellResult {
+        submitted: Some(CellValue {
+            form: ValueFormat::Text,
             text: text.into(),
         }),
-        ..CellEnd::default()
+        ..CellResult::default()
     }
 }
 
-pub(crate) fn end(desk: &mut Desk, episode: &EpisodeId, ask: AskId, end: CellEnd) {
+pub(crate) fn end(desk: &mut Desk, episode: &EpisodeId, ask: AskId, end: CellResult) {
     let end = Box::new(end);
     desk.deliver(episode, EventKind::CellFinished { ask, end });
 }
@@ -186,7 +187,7 @@ pub(crate) fn write(desk: &mut Desk, code: &str) -> (EpisodeId, AskId) {
     (episode, ask)
 }
 
-pub(crate) fn report(result: &EpisodeResult) -> Report {
+pub(crate) fn report(result: &EpisodeResult) -> RlmReport {
     let text = result.report.as_ref().map_or("", Text::as_str);
     serde_json::from_str(text).expect("the report is JSON")
 }
@@ -222,7 +223,7 @@ fn r01_the_model_sees_size_and_preview_writes_code_and_submits() {
     let (root, ask, ..) = cell(&mut desk);
     end(&mut desk, &root, ask, submitted("web-3"));
     let result = desk.result();
-    assert_eq!((result.status, text(result)), (Status::Ok, "web-3"));
+    assert_eq!((result.status, text(result)), (EpisodeStatus::Ok, "web-3"));
     assert_eq!(report(result).iterations, 2);
     assert_eq!(report(result).cells.len(), 2);
 }
@@ -231,7 +232,7 @@ fn r01_the_model_sees_size_and_preview_writes_code_and_submits() {
 fn r01_output_is_bounded_and_says_how_much_there_was() {
     let mut desk = open(&params());
     let (root, ask) = write(&mut desk, "print(context)");
-    let output = Output {
+    let output = CellOutput {
         head: "a".repeat(10).into(),
         tail: Some("z".repeat(10).into()),
         bytes: 5_000,
@@ -240,9 +241,9 @@ fn r01_output_is_bounded_and_says_how_much_there_was() {
         &mut desk,
         &root,
         ask,
-        CellEnd {
+        CellResult {
             output,
-            ..CellEnd::default()
+            ..CellResult::default()
         },
     );
     let sent = desk.sent();
@@ -284,8 +285,8 @@ fn r02_children_get_what_the_cell_hands_over() {
     let tasks = vec![
         CellTask {
             goal: "what?".into(),
-            context: Some(Value {
-                form: Form::Text,
+            context: Some(CellValue {
+                form: ValueFormat::Text,
                 text: "a part\nof it".into(),
             }),
         },
@@ -314,7 +315,7 @@ fn r02_children_get_what_the_cell_hands_over() {
     };
     assert_eq!(context, expected);
     end(&mut desk, &child, child_cell, submitted("a part"));
-    assert!(desk.steps.contains(&Step::Over { episode: at(&[0]) }));
+    assert!(desk.steps.contains(&HostStep::Over { episode: at(&[0]) }));
     let second = desk.reply_next("```repl\nSUBMIT(1)\n```");
     assert_eq!(second.episode, at(&[1]));
     let (child, child_cell, _, context) = cell(&mut desk);
@@ -390,14 +391,14 @@ fn r04_failures_reach_the_cell_as_what_they_are() {
     assert_eq!(
         kinds,
         [
-            Some(FaultKind::Refused),
-            Some(FaultKind::Empty),
-            Some(FaultKind::TooLarge),
-            Some(FaultKind::Unavailable),
-            Some(FaultKind::Unavailable),
-            Some(FaultKind::Truncated),
-            Some(FaultKind::Refused),
-            Some(FaultKind::TooLarge),
+            Some(CellExceptionKind::Refused),
+            Some(CellExceptionKind::Empty),
+            Some(CellExceptionKind::TooLarge),
+            Some(CellExceptionKind::Unavailable),
+            Some(CellExceptionKind::Unavailable),
+            Some(CellExceptionKind::Truncated),
+            Some(CellExceptionKind::Refused),
+            Some(CellExceptionKind::TooLarge),
             None,
         ]
     );
@@ -415,7 +416,7 @@ fn r04_failures_reach_the_cell_as_what_they_are() {
     );
     // None of that stops the episode.
     end(&mut desk, &root, running, submitted("done"));
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
 }
 
 #[test]
@@ -440,7 +441,7 @@ fn r05_code_can_read_what_is_left() {
 #[test]
 fn r04_a_thousand_calls_stay_within_the_budget() {
     let amounts = Amounts { calls: 300, ..RICH };
-    let mut desk = Desk::open(BuiltIn, started(&params(), amounts));
+    let mut desk = Desk::open(BuiltInPrograms, started(&params(), amounts));
     let (root, running) = write(&mut desk, "llm_query_batched(ps)");
     let prompts: Vec<String> = (0..1000).map(|n| format!("part {n}")).collect();
     let prompts: Vec<&str> = prompts.iter().map(String::as_str).collect();
@@ -456,11 +457,11 @@ fn r04_a_thousand_calls_stay_within_the_budget() {
     assert!(
         outcomes
             .iter()
-            .all(|one| kind(one).is_none_or(|kind| kind == FaultKind::BudgetExceeded))
+            .all(|one| kind(one).is_none_or(|kind| kind == CellExceptionKind::BudgetExceeded))
     );
-    let draft = CellEnd {
-        draft: Some(Value {
-            form: Form::Text,
+    let draft = CellResult {
+        draft: Some(CellValue {
+            form: ValueFormat::Text,
             text: "what there is".into(),
         }),
         ..printed("the budget ended")
@@ -471,7 +472,7 @@ fn r04_a_thousand_calls_stay_within_the_budget() {
     }
     let result = desk.result();
     assert!(result.budget.spent.calls <= 300, "{:?}", result.budget);
-    assert_eq!(result.status, Status::NeedsReview);
+    assert_eq!(result.status, EpisodeStatus::NeedsReview);
     assert_eq!(text(result), "what there is");
     assert_eq!(report(result).subcalls, answered as u64);
     assert_eq!(
@@ -506,11 +507,11 @@ fn r02_a_choice_is_told_with_how_far_it_leads() {
     let (root, running) = write(&mut desk, "llm_query('a')");
     ask(&mut desk, (&root, running), query(0, &["a"]));
     let sent = desk.sent();
-    let reply = Reply {
+    let reply = ModelReply {
         margin_milli: Some(-250),
         ..fixture::reply(sent.input_tokens(), "no")
     };
-    desk.answer(&sent, CallOutcome::Replied(reply));
+    desk.answer(&sent, ModelCallOutcome::Replied(reply));
     let chosen = [CellOutcome::Chosen {
         text: "no".into(),
         margin_milli: -250,
@@ -554,7 +555,7 @@ fn r02_children_that_ask_the_same_are_told_what_one_of_them_was() {
     end(&mut desk, &first, one, submitted("1"));
     assert_eq!(outcomes(&mut desk), [said("1"), said("2")]);
     // It is known to those who ask later, and to a new owner.
-    desk.hand_over(Departure::Interrupted, Millis(1));
+    desk.hand_over(ReleaseReason::Interrupted, Millis(1));
     ask(&mut desk, (&at(&[]), running), query(1, &["b", "a"]));
     assert_eq!(outcomes(&mut desk), [said("B"), said("A")]);
     end(&mut desk, &at(&[]), running, submitted("done"));
@@ -584,7 +585,8 @@ fn r02_whoever_waits_for_a_call_that_brings_nothing_asks() {
                 );
             }
         }
-        desk.steps.retain(|step| !matches!(step, Step::Host { .. }));
+        desk.steps
+            .retain(|step| !matches!(step, HostStep::Host { .. }));
         let call = desk.reply_next("A");
         assert_eq!(call.episode, second, "{way}");
         assert_eq!(outcomes(&mut desk), [said("A")], "{way}");
@@ -657,7 +659,7 @@ fn r04_children_of_a_cell_that_ended_are_given_up_and_the_run_goes_on() {
     let mut started = started(&params(), RICH);
     // One child has room; the other waits for it to end, and would be refused then.
     started.contract.recursion.max_total_episodes = 2;
-    let mut desk = Desk::open(BuiltIn, started);
+    let mut desk = Desk::open(BuiltInPrograms, started);
     let (root, first) = write(&mut desk, "thread(rlm_query_batched, qs)");
     ask(&mut desk, (&root, first), children(1, 2));
     let call = desk.sent();
@@ -670,19 +672,19 @@ fn r04_children_of_a_cell_that_ended_are_given_up_and_the_run_goes_on() {
         [(call.episode.clone(), call.ask, call.attempt)]
     );
     desk.reply(&call, "too late");
-    assert!(desk.steps.contains(&Step::Over { episode: at(&[0]) }));
+    assert!(desk.steps.contains(&HostStep::Over { episode: at(&[0]) }));
     desk.reply(&turn, "```repl\nSUBMIT('web-3')\n```");
     let (root, second, ..) = cell(&mut desk);
     end(&mut desk, &root, second, submitted("web-3"));
     let result = desk.result();
-    assert_eq!((result.status, text(result)), (Status::Ok, "web-3"));
+    assert_eq!((result.status, text(result)), (EpisodeStatus::Ok, "web-3"));
 }
 
 /// Leaf calls stop at the closing mark; what is left is the model's, to say what it found.
 #[test]
 fn r04_past_the_closing_mark_the_model_has_its_last_turn() {
     let amounts = Amounts { calls: 10, ..RICH };
-    let mut desk = Desk::open(BuiltIn, started(&params(), amounts));
+    let mut desk = Desk::open(BuiltInPrograms, started(&params(), amounts));
     let (root, running) = write(&mut desk, "llm_query_batched(ps)");
     let prompts: Vec<String> = (0..20).map(|n| format!("part {n}")).collect();
     let prompts: Vec<&str> = prompts.iter().map(String::as_str).collect();
@@ -691,7 +693,7 @@ fn r04_past_the_closing_mark_the_model_has_its_last_turn() {
         desk.reply_next("found");
     }
     let outcomes = outcomes(&mut desk);
-    let refused = Some(FaultKind::BudgetExceeded);
+    let refused = Some(CellExceptionKind::BudgetExceeded);
     assert!(outcomes[..6].iter().all(|one| *one == said("found")));
     assert!(outcomes[6..].iter().all(|one| kind(one) == refused));
     end(&mut desk, &root, running, printed("6 of 20"));
@@ -712,7 +714,10 @@ fn r04_a_failed_prompt_can_be_asked_again() {
     ask(&mut desk, (&root, running), query(0, &["a"]));
     let call = desk.sent();
     desk.fail(&call, ModelFailure::sent(FailureKind::Empty, "nothing"));
-    assert_eq!(kind(&outcomes(&mut desk)[0]), Some(FaultKind::Empty));
+    assert_eq!(
+        kind(&outcomes(&mut desk)[0]),
+        Some(CellExceptionKind::Empty)
+    );
     ask(&mut desk, (&root, running), query(1, &["a"]));
     desk.reply_next("now");
     assert_eq!(outcomes(&mut desk), [said("now")]);
@@ -730,7 +735,7 @@ fn r01_prose_is_nudged_and_ends_in_the_end() {
     desk.reply_next("It was probably web-3.");
     let result = desk.result();
     assert_eq!(result.stop_reason, StopReason::NoNewInformation);
-    assert_eq!(result.status, Status::NeedsReview);
+    assert_eq!(result.status, EpisodeStatus::NeedsReview);
     assert_eq!(text(result), "It was probably web-3.");
 }
 
@@ -748,12 +753,12 @@ fn r01_a_run_that_goes_in_circles_ends() {
 fn r03_a_cell_that_was_ended_is_told_and_the_run_goes_on() {
     let mut desk = open(&params());
     let (root, ask) = write(&mut desk, "while True: pass");
-    let ended = CellEnd {
+    let ended = CellResult {
         error: Some(CellError {
             kind: CellErrorKind::TimedOut,
             message: "the cell worked for more than 30 s".into(),
         }),
-        ..CellEnd::default()
+        ..CellResult::default()
     };
     end(&mut desk, &root, ask, ended);
     let sent = desk.sent();
@@ -764,7 +769,7 @@ fn r03_a_cell_that_was_ended_is_told_and_the_run_goes_on() {
     desk.reply(&sent, "```repl\nSUBMIT(1)\n```");
     let (root, ask, ..) = cell(&mut desk);
     end(&mut desk, &root, ask, submitted("1"));
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
 }
 
 #[test]
@@ -774,7 +779,7 @@ fn r01_an_answer_that_does_not_meet_the_schema_is_asked_for_again() {
         "properties": {"host": {"type": "string"}},
         "required": ["host"],
     });
-    let params = Params {
+    let params = RlmConfig {
         schema: Some(schema),
         ..params()
     };
@@ -786,22 +791,22 @@ fn r01_an_answer_that_does_not_meet_the_schema_is_asked_for_again() {
     assert!(last.text.as_str().contains("schema"), "{last:?}");
     desk.reply(&sent, "```repl\nSUBMIT({'host': 'web-3'})\n```");
     let (root, ask, ..) = cell(&mut desk);
-    let json = CellEnd {
-        submitted: Some(Value {
-            form: Form::Json,
+    let json = CellResult {
+        submitted: Some(CellValue {
+            form: ValueFormat::Json,
             text: r#"{"host": "web-3"}"#.into(),
         }),
-        ..CellEnd::default()
+        ..CellResult::default()
     };
     end(&mut desk, &root, ask, json);
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
     assert!(report(desk.result()).is_json);
 }
 
 /// Who submits what is not taken sees what the cell printed, and does not submit it for ever.
 #[test]
 fn r01_a_submission_that_is_not_taken_is_a_turn_like_any_other() {
-    let params = Params {
+    let params = RlmConfig {
         schema: Some(serde_json::json!({"type": "integer"})),
         ..params()
     };
@@ -813,7 +818,7 @@ fn r01_a_submission_that_is_not_taken_is_a_turn_like_any_other() {
         let is_told = said.contains("many of them") && said.contains("schema");
         assert_eq!(is_told, turn > 0, "{last:?}");
         let (root, ask, ..) = cell(&mut desk);
-        let ended = CellEnd {
+        let ended = CellResult {
             submitted: submitted("many").submitted,
             ..printed("many of them")
         };
@@ -834,7 +839,10 @@ fn r04_half_an_answer_is_not_taken_for_one() {
     assert!(last.text.as_str().contains("cut off"), "{last:?}");
     desk.reply(&sent, "FINAL(disk and fan)");
     let result = desk.result();
-    assert_eq!((result.status, text(result)), (Status::Ok, "disk and fan"));
+    assert_eq!(
+        (result.status, text(result)),
+        (EpisodeStatus::Ok, "disk and fan")
+    );
 }
 
 #[test]
@@ -844,7 +852,7 @@ fn r01_a_string_that_looks_like_json_is_still_a_string() {
         ("number", "12345"),
         ("string", "web-3"),
     ] {
-        let params = Params {
+        let params = RlmConfig {
             schema: Some(serde_json::json!({"type": kind})),
             ..params()
         };
@@ -852,7 +860,7 @@ fn r01_a_string_that_looks_like_json_is_still_a_string() {
         let (root, ask) = write(&mut desk, "SUBMIT(found)");
         end(&mut desk, &root, ask, submitted(answer));
         let result = desk.result();
-        assert_eq!((result.status, text(result)), (Status::Ok, answer));
+        assert_eq!((result.status, text(result)), (EpisodeStatus::Ok, answer));
     }
 }
 
@@ -878,10 +886,13 @@ fn r07_a_restart_says_the_cell_and_the_open_calls_again() {
 fn r02_depth_is_refused_as_an_exception() {
     let mut started = started(&params(), RICH);
     started.contract.recursion.max_depth = 0;
-    let mut desk = Desk::open(BuiltIn, started);
+    let mut desk = Desk::open(BuiltInPrograms, started);
     let (root, running) = write(&mut desk, "rlm_query('x')");
     ask(&mut desk, (&root, running), children(0, 1));
-    assert_eq!(kind(&outcomes(&mut desk)[0]), Some(FaultKind::Refused));
+    assert_eq!(
+        kind(&outcomes(&mut desk)[0]),
+        Some(CellExceptionKind::Refused)
+    );
     end(&mut desk, &root, running, submitted("done"));
     assert_eq!(report(desk.result()).children, 0);
 }

@@ -1,14 +1,14 @@
 //! `rlm` with recipes that are chosen: by rules, by the model, and what becomes of those that find nothing.
 
-use fathom_core::cell::{CellEnd, CellError, CellErrorKind, Form, Output, Value};
+use fathom_core::cell::{CellError, CellErrorKind, CellOutput, CellResult, CellValue, ValueFormat};
 use fathom_core::command::Command;
 use fathom_core::event::EventKind;
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, Digest, EpisodeId};
-use fathom_core::outcome::{EpisodeResult, Status};
-use fathom_core::programs::BuiltIn;
-use fathom_core::programs::rlm::{Given, Params, Place, Recipes, Report};
-use fathom_core::step::Step;
+use fathom_core::outcome::{EpisodeResult, EpisodeStatus};
+use fathom_core::programs::BuiltInPrograms;
+use fathom_core::programs::rlm::{MaterialItem, MaterialSource, RecipeMode, RlmConfig, RlmReport};
+use fathom_core::step::HostStep;
 use fathom_core::stop::{ErrorClass, StopReason};
 use fathom_core::text::Text;
 
@@ -19,33 +19,33 @@ const LOOK: &str = r#"{"sources": [{"name": "", "kind": "text", "size": 9, "form
     {"name": "category", "is_number": false, "values": ["billing", "login"]},
     {"name": "minutes", "is_number": true, "values": []}]}]}"#;
 
-fn given(name: &str) -> Given {
-    Given {
+fn given(name: &str) -> MaterialItem {
+    MaterialItem {
         name: name.into(),
-        form: Form::Text,
+        form: ValueFormat::Text,
         bytes: 50_000_000,
         chars: 50_000_000,
         lines: 700_000,
         preview: "id,category".into(),
         digest: Digest::default(),
-        place: Place::File {
+        place: MaterialSource::File {
             path: format!("/data/{name}"),
         },
     }
 }
 
-fn ask_with(question: &str, params: &Params) -> Desk {
+fn ask_with(question: &str, params: &RlmConfig) -> Desk {
     let mut started = root(AMPLE);
     started.goal = question.into();
     started.program = params.spec();
-    Desk::open(BuiltIn, started)
+    Desk::open(BuiltInPrograms, started)
 }
 
 fn ask(question: &str) -> Desk {
-    let params = Params {
+    let params = RlmConfig {
         given: vec![given("tickets.csv")],
-        recipes: Recipes::Chosen,
-        ..Params::default()
+        recipes: RecipeMode::Chosen,
+        ..RlmConfig::default()
     };
     ask_with(question, &params)
 }
@@ -53,10 +53,10 @@ fn ask(question: &str) -> Desk {
 /// The cell that is to be run next.
 #[track_caller]
 fn cell(desk: &mut Desk) -> (EpisodeId, AskId, String) {
-    let is_cell = |step: &Step| {
+    let is_cell = |step: &HostStep| {
         matches!(
             step,
-            Step::Host {
+            HostStep::Host {
                 command: Command::RunCell { .. },
                 ..
             }
@@ -64,7 +64,7 @@ fn cell(desk: &mut Desk) -> (EpisodeId, AskId, String) {
     };
     let place = desk.steps.iter().position(is_cell);
     match place.map(|place| desk.steps.remove(place)) {
-        Some(Step::Host {
+        Some(HostStep::Host {
             episode,
             ask,
             command: Command::RunCell { code, .. },
@@ -75,51 +75,51 @@ fn cell(desk: &mut Desk) -> (EpisodeId, AskId, String) {
 
 /// Ends the next cell, and gives its first line.
 #[track_caller]
-fn end(desk: &mut Desk, end: CellEnd) -> String {
+fn end(desk: &mut Desk, end: CellResult) -> String {
     let (episode, ask, code) = cell(desk);
     let end = Box::new(end);
     desk.deliver(&episode, EventKind::CellFinished { ask, end });
     code.lines().next().unwrap_or_default().to_owned()
 }
 
-fn printed(text: &str) -> CellEnd {
-    CellEnd {
-        output: Output {
+fn printed(text: &str) -> CellResult {
+    CellResult {
+        output: CellOutput {
             head: text.into(),
             tail: None,
             bytes: text.len() as u64,
         },
-        ..CellEnd::default()
+        ..CellResult::default()
     }
 }
 
-fn submitted(text: &str) -> CellEnd {
-    CellEnd {
-        submitted: Some(Value {
-            form: Form::Text,
+fn submitted(text: &str) -> CellResult {
+    CellResult {
+        submitted: Some(CellValue {
+            form: ValueFormat::Text,
             text: text.into(),
         }),
-        ..CellEnd::default()
+        ..CellResult::default()
     }
 }
 
-fn raised() -> CellEnd {
-    CellEnd {
+fn raised() -> CellResult {
+    CellResult {
         error: Some(CellError {
             kind: CellErrorKind::Raised,
             message: "LookupError: there is no field".into(),
         }),
-        ..CellEnd::default()
+        ..CellResult::default()
     }
 }
 
-fn not_found() -> CellEnd {
+fn not_found() -> CellResult {
     printed("NOT FOUND\n")
 }
 
 fn recipes(result: &EpisodeResult) -> Vec<String> {
     let text = result.report.as_ref().map_or("", Text::as_str);
-    let report: Report = serde_json::from_str(text).expect("the report is JSON");
+    let report: RlmReport = serde_json::from_str(text).expect("the report is JSON");
     report.recipes
 }
 
@@ -139,7 +139,7 @@ fn r01_a_plain_question_needs_no_model_to_choose() {
     let result = desk.result();
     assert_eq!(
         (result.status, text(result)),
-        (Status::Ok, r#"{"billing": 3}"#)
+        (EpisodeStatus::Ok, r#"{"billing": 3}"#)
     );
     assert_eq!(recipes(result), ["count_by_field"]);
     assert_eq!(result.budget.spent.calls, 0);
@@ -248,7 +248,7 @@ fn r01_what_is_not_found_is_widened_then_read_then_admitted() {
             .contains(r#"filter_then_read("Who took the parcel?", ["courier", "#)
     );
     let result = desk.result();
-    assert_eq!(result.status, Status::NeedsReview);
+    assert_eq!(result.status, EpisodeStatus::NeedsReview);
     assert_eq!(result.stop_reason, StopReason::NoNewInformation);
     assert!(text(result).contains("found no answer"), "{}", text(result));
     assert_eq!(recipes(result), ["find", "find", "filter_then_read"]);
@@ -261,7 +261,7 @@ fn r01_a_read_that_finds_nothing_is_widened_once() {
     assert!(end(&mut desk, not_found()).contains("filter_then_read"));
     desk.reply_next("no JSON at all");
     assert!(end(&mut desk, not_found()).contains("filter_then_read"));
-    assert_eq!(desk.result().status, Status::NeedsReview);
+    assert_eq!(desk.result().status, EpisodeStatus::NeedsReview);
 }
 
 #[test]
@@ -277,18 +277,18 @@ fn r01_a_recipe_that_fails_lets_the_model_choose_another() {
     assert!(!schema.as_str().contains("count_by_field"));
     desk.reply(&sent, r#"{"recipe":"classify_each","label":"billing"}"#);
     assert!(end(&mut desk, raised()).contains("classify_each"));
-    assert_eq!(desk.result().status, Status::NeedsReview);
+    assert_eq!(desk.result().status, EpisodeStatus::NeedsReview);
 }
 
 /// Who could not look does not say that nothing is there.
 #[test]
 fn r04_a_recipe_that_could_not_look_says_why() {
-    let unavailable = || CellEnd {
+    let unavailable = || CellResult {
         error: Some(CellError {
             kind: CellErrorKind::Raised,
             message: "Traceback (most recent call last):\nUnavailable: connection refused".into(),
         }),
-        ..CellEnd::default()
+        ..CellResult::default()
     };
     let mut desk = ask("Who took the parcel?");
     end(&mut desk, printed(LOOK));
@@ -297,7 +297,7 @@ fn r04_a_recipe_that_could_not_look_says_why() {
     end(&mut desk, not_found());
     end(&mut desk, not_found());
     let result = desk.result();
-    assert_eq!(result.status, Status::NeedsReview);
+    assert_eq!(result.status, EpisodeStatus::NeedsReview);
     let class = ErrorClass::Cell;
     assert_eq!(result.stop_reason, StopReason::Failure { class });
     assert_eq!(result.answer, None);
@@ -309,15 +309,15 @@ fn r04_a_recipe_that_could_not_look_says_why() {
 /// A look that is not what it should be tells nothing, and stops nothing.
 #[test]
 fn r03_what_the_look_prints_is_data() {
-    let long = CellEnd {
-        output: Output {
+    let long = CellResult {
+        output: CellOutput {
             head: LOOK.into(),
             tail: Some("…".into()),
             bytes: 9_000,
         },
-        ..CellEnd::default()
+        ..CellResult::default()
     };
-    let timed_out = CellEnd {
+    let timed_out = CellResult {
         error: Some(CellError {
             kind: CellErrorKind::TimedOut,
             message: "30 s".into(),
@@ -341,10 +341,10 @@ fn r03_what_the_look_prints_is_data() {
 
 #[test]
 fn r01_two_files_are_compared_by_name() {
-    let params = Params {
+    let params = RlmConfig {
         given: vec![given("a \"old\".txt"), given("b.txt")],
-        recipes: Recipes::Chosen,
-        ..Params::default()
+        recipes: RecipeMode::Chosen,
+        ..RlmConfig::default()
     };
     let mut desk = ask_with("What changed?", &params);
     end(&mut desk, printed(LOOK));
@@ -368,25 +368,25 @@ fn r01_entries_are_set_side_by_side() {
 #[test]
 fn r04_without_a_sandbox_there_is_no_recipe() {
     let mut desk = ask("Who took the parcel?");
-    let unavailable = CellEnd {
+    let unavailable = CellResult {
         error: Some(CellError {
             kind: CellErrorKind::Unavailable,
             message: "no python3".into(),
         }),
-        ..CellEnd::default()
+        ..CellResult::default()
     };
     end(&mut desk, unavailable);
-    assert_eq!(desk.result().status, Status::Failed);
+    assert_eq!(desk.result().status, EpisodeStatus::Failed);
 }
 
 /// An answer in the wrong form is worth a turn of the model's own.
 #[test]
 fn r01_an_answer_that_does_not_meet_the_schema_goes_to_the_model() {
-    let params = Params {
+    let params = RlmConfig {
         given: vec![given("tickets.csv")],
-        recipes: Recipes::Chosen,
+        recipes: RecipeMode::Chosen,
         schema: Some(serde_json::json!({"type": "integer"})),
-        ..Params::default()
+        ..RlmConfig::default()
     };
     let mut desk = ask_with("Who took the parcel?", &params);
     end(&mut desk, printed(LOOK));
@@ -396,7 +396,7 @@ fn r01_an_answer_that_does_not_meet_the_schema_goes_to_the_model() {
     assert!(last.text.as_str().contains("schema"), "{last:?}");
     desk.reply(&sent, "```repl\nSUBMIT(3)\n```");
     end(&mut desk, submitted("3"));
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
 }
 
 #[test]
@@ -413,7 +413,7 @@ fn r01_where_there_are_no_recipes_the_model_writes_its_own() {
     end(&mut desk, submitted("Ada"));
     assert_eq!(
         (desk.result().status, text(desk.result())),
-        (Status::Ok, "Ada")
+        (EpisodeStatus::Ok, "Ada")
     );
 }
 

@@ -1,15 +1,17 @@
 //! `rlm` where a turn brings no answer of itself: words, empty replies, the last call, and calls that many wait for.
 
 use fathom_core::amounts::{Amounts, Dimension};
-use fathom_core::cell::{CellEnd, CellError, CellErrorKind, CellQuestion, FaultKind, Form, Value};
+use fathom_core::cell::{
+    CellError, CellErrorKind, CellExceptionKind, CellQuestion, CellResult, CellValue, ValueFormat,
+};
 use fathom_core::command::Command;
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::model::Request;
-use fathom_core::outcome::Status;
-use fathom_core::programs::BuiltIn;
-use fathom_core::programs::rlm::Params;
-use fathom_core::step::Step;
+use fathom_core::model::ModelRequest;
+use fathom_core::outcome::EpisodeStatus;
+use fathom_core::programs::BuiltInPrograms;
+use fathom_core::programs::rlm::RlmConfig;
+use fathom_core::step::HostStep;
 use fathom_core::stop::StopReason;
 
 use crate::desk::Desk;
@@ -20,7 +22,7 @@ use crate::rlm::{
 
 /// Many templates refuse what is not said in turns.
 #[track_caller]
-fn assert_turns(request: &Request) {
+fn assert_turns(request: &ModelRequest) {
     let mut pairs = request.messages.windows(2);
     assert!(
         pairs.all(|pair| pair[0].speaker != pair[1].speaker),
@@ -29,7 +31,7 @@ fn assert_turns(request: &Request) {
     );
 }
 
-fn last_words(request: &Request) -> &str {
+fn last_words(request: &ModelRequest) -> &str {
     let last = request.messages.last();
     last.map_or("", |message| message.text.as_str())
 }
@@ -67,12 +69,12 @@ fn r01_the_same_error_again_and_again_ends_the_run() {
         let message = format!(
             "Traceback (most recent call last):\n  File \"<cell {number}>\", line 1, in <module>\nNameError: missing"
         );
-        let raised = CellEnd {
+        let raised = CellResult {
             error: Some(CellError {
                 kind: CellErrorKind::Raised,
                 message: message.into(),
             }),
-            ..CellEnd::default()
+            ..CellResult::default()
         };
         end(&mut desk, &root, ask, raised);
     }
@@ -86,14 +88,14 @@ fn r01_json_that_a_schema_wants_is_json_though_it_was_submitted_as_text() {
         (schema, true),
         (serde_json::json!({"type": "string"}), false),
     ] {
-        let params = Params {
+        let params = RlmConfig {
             schema: Some(schema),
             ..params()
         };
         let mut desk = open(&params);
         let (root, ask) = write(&mut desk, "SUBMIT(json.dumps(found))");
         end(&mut desk, &root, ask, submitted(r#"{"host": "web-3"}"#));
-        assert_eq!(desk.result().status, Status::Ok);
+        assert_eq!(desk.result().status, EpisodeStatus::Ok);
         assert_eq!(report(desk.result()).is_json, is_json);
     }
 }
@@ -101,15 +103,15 @@ fn r01_json_that_a_schema_wants_is_json_though_it_was_submitted_as_text() {
 /// A draft is told at the end of every cell, changed or not.
 #[test]
 fn r04_a_draft_of_before_replaces_no_later_submission() {
-    let params = Params {
+    let params = RlmConfig {
         schema: Some(serde_json::json!({"type": "integer"})),
         turns_max: 4,
         ..params()
     };
     let mut desk = open(&params);
     let draft = |text: &str| {
-        Some(Value {
-            form: Form::Text,
+        Some(CellValue {
+            form: ValueFormat::Text,
             text: text.into(),
         })
     };
@@ -120,7 +122,7 @@ fn r04_a_draft_of_before_replaces_no_later_submission() {
     ];
     for (code, submission) in cells {
         let (root, ask) = write(&mut desk, code);
-        let ended = CellEnd {
+        let ended = CellResult {
             draft: draft("old"),
             submitted: submission.and_then(draft),
             ..printed("1")
@@ -133,12 +135,12 @@ fn r04_a_draft_of_before_replaces_no_later_submission() {
 
 #[test]
 fn r02_none_is_no_answer_unless_the_schema_says_so() {
-    let none = || CellEnd {
-        submitted: Some(Value {
-            form: Form::Json,
+    let none = || CellResult {
+        submitted: Some(CellValue {
+            form: ValueFormat::Json,
             text: "null".into(),
         }),
-        ..CellEnd::default()
+        ..CellResult::default()
     };
     let mut desk = open(&params());
     let (root, ask) = write(&mut desk, "SUBMIT(None)");
@@ -151,7 +153,7 @@ fn r02_none_is_no_answer_unless_the_schema_says_so() {
         desk.reply_next("I do not know.");
     }
     assert_eq!(text(desk.result()), "I do not know.");
-    let params = Params {
+    let params = RlmConfig {
         schema: Some(serde_json::json!({"type": ["string", "null"]})),
         ..params()
     };
@@ -160,20 +162,20 @@ fn r02_none_is_no_answer_unless_the_schema_says_so() {
     end(&mut desk, &root, ask, none());
     assert_eq!(
         (desk.result().status, text(desk.result())),
-        (Status::Ok, "null")
+        (EpisodeStatus::Ok, "null")
     );
 }
 
 #[test]
 fn r04_words_of_the_last_turn_outlive_what_was_no_code() {
-    let syntax = || CellEnd {
+    let syntax = || CellResult {
         error: Some(CellError {
             kind: CellErrorKind::Syntax,
             message: "SyntaxError: invalid syntax".into(),
         }),
-        ..CellEnd::default()
+        ..CellResult::default()
     };
-    let one = Params {
+    let one = RlmConfig {
         turns_max: 1,
         ..params()
     };
@@ -189,7 +191,10 @@ fn r04_words_of_the_last_turn_outlive_what_was_no_code() {
         let (root, ask, ..) = cell(&mut desk);
         end(&mut desk, &root, ask, syntax());
         let result = desk.result();
-        assert_eq!((result.status, text(result)), (Status::NeedsReview, kept));
+        assert_eq!(
+            (result.status, text(result)),
+            (EpisodeStatus::NeedsReview, kept)
+        );
     }
     let mut desk = open(&one);
     desk.reply_next("<think>Could it be web-1?</think>\nIt was web-3.");
@@ -198,7 +203,7 @@ fn r04_words_of_the_last_turn_outlive_what_was_no_code() {
 
 #[test]
 fn r04_the_last_turn_is_said_to_be_the_last() {
-    let params = Params {
+    let params = RlmConfig {
         turns_max: 2,
         ..params()
     };
@@ -208,7 +213,7 @@ fn r04_the_last_turn_is_said_to_be_the_last() {
     let sent = desk.reply_next("It was web-3.");
     assert!(last_words(&sent.request).contains("last turn"));
     assert_eq!(text(desk.result()), "It was web-3.");
-    assert_eq!(desk.result().status, Status::NeedsReview);
+    assert_eq!(desk.result().status, EpisodeStatus::NeedsReview);
 }
 
 /// Whatever ends the run, and whoever waited for what then.
@@ -222,7 +227,7 @@ fn r04_what_was_said_last_is_the_answer_where_there_is_no_better() {
     let result = desk.result();
     assert_eq!(
         (result.status, text(result)),
-        (Status::Failed, "It was web-3.")
+        (EpisodeStatus::Failed, "It was web-3.")
     );
 
     let mut desk = open(&params());
@@ -254,8 +259,8 @@ fn r04_the_draft_of_a_cell_that_runs_is_the_answer_when_time_is_up() {
         (2, None),
         (3, Some("web-1, web-3")),
     ] {
-        let draft = draft.map(|draft| Value {
-            form: Form::Text,
+        let draft = draft.map(|draft| CellValue {
+            form: ValueFormat::Text,
             text: draft.into(),
         });
         let question = CellQuestion {
@@ -274,14 +279,14 @@ fn r04_the_draft_of_a_cell_that_runs_is_the_answer_when_time_is_up() {
     let result = desk.result();
     assert_eq!(
         (result.status, text(result)),
-        (Status::NeedsReview, "web-1, web-3")
+        (EpisodeStatus::NeedsReview, "web-1, web-3")
     );
 }
 
 #[test]
 fn e07_the_only_call_that_is_left_is_the_last_turn() {
     let amounts = Amounts { calls: 1, ..RICH };
-    let mut desk = Desk::open(BuiltIn, started(&params(), amounts));
+    let mut desk = Desk::open(BuiltInPrograms, started(&params(), amounts));
     let sent = desk.sent();
     let said = last_words(&sent.request);
     assert!(said.contains("last turn"), "{said}");
@@ -311,7 +316,7 @@ fn r04_words_are_kept_when_no_other_turn_is_affordable() {
             tokens: reads * tenths / 10,
             ..RICH
         };
-        let mut desk = Desk::open(BuiltIn, started(&params(), amounts));
+        let mut desk = Desk::open(BuiltInPrograms, started(&params(), amounts));
         let mut turns = 0;
         let mut was_told = false;
         while !desk.is_over() {
@@ -321,7 +326,7 @@ fn r04_words_are_kept_when_no_other_turn_is_affordable() {
         }
         let result = desk.result();
         assert_eq!(text(result), format!("It was web-{turns}."), "{tenths}");
-        assert_eq!(result.status, Status::NeedsReview);
+        assert_eq!(result.status, EpisodeStatus::NeedsReview);
         assert!(was_told || !is_told, "{tenths}: {turns}");
     }
 }
@@ -371,7 +376,7 @@ fn r02_after_a_failed_call_one_of_those_who_waited_asks() {
     while desk.steps.iter().any(|step| {
         matches!(
             step,
-            Step::Host {
+            HostStep::Host {
                 command: Command::AnswerCell { .. },
                 ..
             }
@@ -385,7 +390,7 @@ fn r02_after_a_failed_call_one_of_those_who_waited_asks() {
 /// Whoever waits for its budget may wait for the one that would wait for it.
 #[test]
 fn r02_nobody_waits_for_a_call_that_waits_for_its_budget() {
-    let params = Params {
+    let params = RlmConfig {
         leaf_tokens_max: 10_000_000,
         ..params()
     };
@@ -410,14 +415,17 @@ fn r02_nobody_waits_for_a_call_that_waits_for_its_budget() {
     assert_eq!(late.episode, cells[1].0);
     desk.reply(&call, "A");
     desk.reply(&late, "A");
-    assert_eq!(kind(&outcomes(&mut desk)[0]), Some(FaultKind::Empty));
+    assert_eq!(
+        kind(&outcomes(&mut desk)[0]),
+        Some(CellExceptionKind::Empty)
+    );
     assert_eq!(outcomes(&mut desk), [said("A")]);
     assert_eq!(outcomes(&mut desk), [said("X"), said("A")]);
 }
 
 #[test]
 fn r04_calls_that_never_went_out_are_not_counted() {
-    let params = Params {
+    let params = RlmConfig {
         leaf_tokens_max: 30_000_000,
         ..params()
     };
@@ -438,7 +446,7 @@ fn r04_calls_that_never_went_out_are_not_counted() {
 #[test]
 fn r04_a_large_batch_past_the_closing_mark_is_refused() {
     let amounts = Amounts { calls: 3, ..RICH };
-    let mut desk = Desk::open(BuiltIn, started(&params(), amounts));
+    let mut desk = Desk::open(BuiltInPrograms, started(&params(), amounts));
     let (root, running) = write(&mut desk, "llm_query_batched(ps)");
     let prompts: Vec<String> = (0..2_000).map(|n| format!("part {n}")).collect();
     let prompts: Vec<&str> = prompts.iter().map(String::as_str).collect();
@@ -449,7 +457,7 @@ fn r04_a_large_batch_past_the_closing_mark_is_refused() {
         answered += 1;
     }
     let outcomes = outcomes(&mut desk);
-    let refused = Some(FaultKind::BudgetExceeded);
+    let refused = Some(CellExceptionKind::BudgetExceeded);
     let count = outcomes.iter().filter(|one| kind(one) == refused).count();
     assert_eq!((answered, count), (2, 1_998));
 }
@@ -482,7 +490,7 @@ fn r04_answers_to_one_question_are_bounded_together() {
         desk.reply_next(&"x".repeat(7 << 20));
     }
     let kinds: Vec<_> = outcomes(&mut desk).iter().map(kind).collect();
-    assert_eq!(kinds, [None, None, Some(FaultKind::TooLarge)]);
+    assert_eq!(kinds, [None, None, Some(CellExceptionKind::TooLarge)]);
 }
 
 #[test]
@@ -497,7 +505,7 @@ fn h04_a_leaf_says_what_comes_after_its_thoughts() {
     desk.cut_reply(&cut, "<think>web-9");
     let outcomes = outcomes(&mut desk);
     assert_eq!(outcomes[0], said("web-3"));
-    assert_eq!(kind(&outcomes[1]), Some(FaultKind::Empty));
-    assert_eq!(kind(&outcomes[2]), Some(FaultKind::Truncated));
+    assert_eq!(kind(&outcomes[1]), Some(CellExceptionKind::Empty));
+    assert_eq!(kind(&outcomes[2]), Some(CellExceptionKind::Truncated));
     assert!(!format!("{:?}", &outcomes[1..]).contains("web-9"));
 }

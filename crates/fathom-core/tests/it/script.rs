@@ -8,8 +8,8 @@ use fathom_core::event::{ProgramSpec, Signal};
 use fathom_core::failure::FailureKind;
 use fathom_core::id::AskId;
 use fathom_core::outcome::EpisodeResult;
-use fathom_core::program::{Ask, Input, Program, ProgramError, Programs, View};
-use fathom_core::programs::BuiltIn;
+use fathom_core::program::{Ask, Program, ProgramError, ProgramFactory, ProgramInput, ProgramView};
+use fathom_core::programs::BuiltInPrograms;
 use fathom_core::stop::Refusal;
 use fathom_core::text::Text;
 
@@ -94,7 +94,7 @@ impl Scripts {
     }
 }
 
-impl Programs for Scripts {
+impl ProgramFactory for Scripts {
     fn build(&self, spec: &ProgramSpec) -> Result<Box<dyn Program>, ProgramError> {
         match self.rounds.get(&spec.name) {
             Some(rounds) => Ok(Box::new(Script {
@@ -106,7 +106,7 @@ impl Programs for Scripts {
                 speaking: String::new(),
                 notes: Arc::clone(&self.notes),
             })),
-            None => BuiltIn.build(spec),
+            None => BuiltInPrograms.build(spec),
         }
     }
 }
@@ -123,7 +123,7 @@ struct Script {
 }
 
 impl Script {
-    fn next_round(&mut self, view: &View<'_>) -> Vec<Ask> {
+    fn next_round(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         let Some(asks) = self.rounds.pop_front() else {
             let answer = self.partial();
             let answer = answer.as_ref().map(Text::as_str);
@@ -160,25 +160,25 @@ impl Script {
 }
 
 impl Program for Script {
-    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+    fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
         let text = |text: &Text| text.as_str().to_owned();
         let heard = match input {
-            Input::Start(_) => return self.next_round(view),
-            Input::Delta {
+            ProgramInput::Start(_) => return self.next_round(view),
+            ProgramInput::Delta {
                 ask,
                 attempt,
                 text: words,
             } => Heard::Delta(ask, attempt, text(words)),
-            Input::Reply { ask, reply } => Heard::Reply(ask, text(&reply.text)),
-            Input::Failed { ask, failure } => Heard::Failed(ask, failure.kind),
-            Input::Child { ask, result, .. } => Heard::Child(ask, Box::new(result.clone())),
-            Input::Effect { ask, outcome } => Heard::Effect(ask, outcome.clone()),
-            Input::Host { ask, text: words } => Heard::Host(ask, text(words)),
-            Input::Cell { ask, question } => Heard::Cell(ask, question.id),
-            Input::CellEnded { ask, end } => Heard::CellEnded(ask, text(&end.output.head)),
-            Input::Refused { ask, reason } => Heard::Refused(ask, reason.clone()),
-            Input::Signal(signal) => Heard::Signal(signal.clone()),
-            Input::Tick => Heard::Tick(self.waking.take()),
+            ProgramInput::Reply { ask, reply } => Heard::Reply(ask, text(&reply.text)),
+            ProgramInput::Failed { ask, failure } => Heard::Failed(ask, failure.kind),
+            ProgramInput::Child { ask, result, .. } => Heard::Child(ask, Box::new(result.clone())),
+            ProgramInput::Effect { ask, outcome } => Heard::Effect(ask, outcome.clone()),
+            ProgramInput::Host { ask, text: words } => Heard::Host(ask, text(words)),
+            ProgramInput::Cell { ask, question } => Heard::Cell(ask, question.id),
+            ProgramInput::CellEnded { ask, end } => Heard::CellEnded(ask, text(&end.output.head)),
+            ProgramInput::Refused { ask, reason } => Heard::Refused(ask, reason.clone()),
+            ProgramInput::Signal(signal) => Heard::Signal(signal.clone()),
+            ProgramInput::Tick => Heard::Tick(self.waking.take()),
         };
         self.note(&heard);
         match heard.answers() {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fathom_core::amounts::{Amounts, Dimension};
 use fathom_core::command::Command;
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::ledger::{Accounts, Ledger, Overrun, SHARED, crossed, share};
+use fathom_core::ledger::{BudgetAccounts, Ledger, ReservationOverrun, SHARED, crossed, share};
 use fathom_core::program::Ask;
 use fathom_core::stop::Refusal;
 use fathom_core::unit::{Millis, Nanodollars};
@@ -217,10 +217,10 @@ proptest! {
         let mut books = Ledger::open(Amounts::MAX);
         prop_assert_eq!(books.reserve(AskId(0), reserved), Ok(()));
         let overruns = books.settle(AskId(0), used);
-        let expected: Vec<Overrun> = Amounts::DIMENSIONS
+        let expected: Vec<ReservationOverrun> = Amounts::DIMENSIONS
             .into_iter()
             .filter(|&dimension| used.get(dimension) > reserved.get(dimension))
-            .map(|dimension| Overrun {
+            .map(|dimension| ReservationOverrun {
                 dimension,
                 reserved: reserved.get(dimension),
                 used: used.get(dimension),

@@ -3,9 +3,9 @@
 use fathom_core::amounts::Amounts;
 use fathom_core::contract::{Contract, PermissionMode, RecursionPolicy};
 use fathom_core::effect::EffectOutcome;
-use fathom_core::event::{EventKind, Origin};
+use fathom_core::event::{EpisodeOrigin, EventKind};
 use fathom_core::program::Ask;
-use fathom_core::recursion::{Class, SpawnRequest, Trigger};
+use fathom_core::recursion::{SpawnClass, SpawnRequest, SpawnTrigger};
 use fathom_core::stop::{Refusal, StopReason};
 
 use crate::desk::{Desk, at};
@@ -14,22 +14,22 @@ use crate::recursion::{ask_for, child, policy};
 use crate::script::Scripts;
 
 /// Every trigger with the letter of its class.
-pub(crate) const TRIGGERS: [(Trigger, char); 15] = [
-    (Trigger::MissingCapsule, 'A'),
-    (Trigger::UnconfirmedCapability, 'A'),
-    (Trigger::MissingTemplate, 'A'),
-    (Trigger::RubricFailed, 'B'),
-    (Trigger::HighStakesAction, 'B'),
-    (Trigger::RetryableToolFailure, 'C'),
-    (Trigger::BrowserDrift, 'C'),
-    (Trigger::InvalidPayload, 'C'),
-    (Trigger::EffectAttempted, 'D'),
-    (Trigger::VisibilityUncertain, 'D'),
-    (Trigger::DuplicateRisk, 'D'),
-    (Trigger::ComplexQuestion, 'W'),
-    (Trigger::OversizedInput, 'W'),
-    (Trigger::DispatchedTask, 'W'),
-    (Trigger::TaskPacket, 'W'),
+pub(crate) const TRIGGERS: [(SpawnTrigger, char); 15] = [
+    (SpawnTrigger::MissingCapsule, 'A'),
+    (SpawnTrigger::UnconfirmedCapability, 'A'),
+    (SpawnTrigger::MissingTemplate, 'A'),
+    (SpawnTrigger::RubricFailed, 'B'),
+    (SpawnTrigger::HighStakesAction, 'B'),
+    (SpawnTrigger::RetryableToolFailure, 'C'),
+    (SpawnTrigger::BrowserDrift, 'C'),
+    (SpawnTrigger::InvalidPayload, 'C'),
+    (SpawnTrigger::EffectAttempted, 'D'),
+    (SpawnTrigger::VisibilityUncertain, 'D'),
+    (SpawnTrigger::DuplicateRisk, 'D'),
+    (SpawnTrigger::ComplexQuestion, 'W'),
+    (SpawnTrigger::OversizedInput, 'W'),
+    (SpawnTrigger::DispatchedTask, 'W'),
+    (SpawnTrigger::TaskPacket, 'W'),
 ];
 
 #[test]
@@ -61,7 +61,7 @@ fn e04_work_must_be_listed_and_the_other_classes_need_not() {
             contract: types_only.clone(),
             ..child()
         };
-        let class = Class::Work;
+        let class = SpawnClass::Work;
         let expected = (letter == 'W').then_some(Refusal::ClassNotAllowed { class });
         assert_eq!(ask_for(request, types_only.clone()).err(), expected);
     }
@@ -76,10 +76,10 @@ fn e04_a_spawn_says_why_what_and_in_which_form() {
     };
     assert_eq!(
         started.origin,
-        Origin::Spawned {
+        EpisodeOrigin::Spawned {
             child_type: HELPER.into(),
-            class: Class::Work,
-            trigger: Trigger::ComplexQuestion,
+            class: SpawnClass::Work,
+            trigger: SpawnTrigger::ComplexQuestion,
             why: "the question has parts".into(),
             fetch: "one part of the answer".into(),
             return_format: "a sentence".into(),
@@ -162,7 +162,7 @@ fn e04_a_child_is_never_allowed_more_than_its_parent() {
         let what = what.to_owned();
         assert_eq!(refusal, Some(Refusal::WiderContract { what }));
     }
-    let fewer_classes = policy(|policy| policy.allowed_classes = vec![Class::Work]);
+    let fewer_classes = policy(|policy| policy.allowed_classes = vec![SpawnClass::Work]);
     let what = "allowed_classes".to_owned();
     assert_eq!(
         ask_for(child(), fewer_classes).err(),
@@ -179,7 +179,7 @@ fn e04_a_narrower_contract_is_fine() {
     assert!(ask_for(request, contract()).is_ok());
 }
 
-fn of_class(class: Class, trigger: Trigger, name: &str) -> Ask {
+fn of_class(class: SpawnClass, trigger: SpawnTrigger, name: &str) -> Ask {
     Ask::Spawn(Box::new(SpawnRequest {
         class,
         trigger,
@@ -188,11 +188,15 @@ fn of_class(class: Class, trigger: Trigger, name: &str) -> Ask {
 }
 
 fn repair() -> Ask {
-    of_class(Class::Repair, Trigger::InvalidPayload, "child")
+    of_class(SpawnClass::Repair, SpawnTrigger::InvalidPayload, "child")
 }
 
 fn verify(name: &str) -> Ask {
-    of_class(Class::Verification, Trigger::EffectAttempted, name)
+    of_class(
+        SpawnClass::Verification,
+        SpawnTrigger::EffectAttempted,
+        name,
+    )
 }
 
 #[test]

@@ -3,20 +3,22 @@
 use std::collections::BTreeMap;
 
 use fathom_core::amounts::Amounts;
-use fathom_core::delivery::{DeliveryNote, DeliveryState, Send, Sent as Delivered, Way};
-use fathom_core::effect::{EffectClass, EffectOutcome, PolicyDecision, Target};
-use fathom_core::event::{EventKind, Started};
+use fathom_core::delivery::{
+    ChannelDelivery, ChannelRoute, DeliveryReport as Delivered, DeliveryRequest, DeliveryState,
+};
+use fathom_core::effect::{EffectClass, EffectOutcome, EffectTarget, PolicyDecision};
+use fathom_core::event::{EpisodeSpec, EventKind};
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::inverse::Inverse;
+use fathom_core::inverse::InverseTool;
 use fathom_core::model::ModelRole;
-use fathom_core::outcome::{NextAction, Status};
-use fathom_core::packet::Risk;
-use fathom_core::programs::BuiltIn;
-use fathom_core::programs::stages::{Action, Fate, Params, Report};
-use fathom_core::programs::tools::Offered;
+use fathom_core::outcome::{EpisodeStatus, NextAction};
+use fathom_core::packet::PacketRisk;
+use fathom_core::programs::BuiltInPrograms;
+use fathom_core::programs::stages::{CommandFate, StageAction, StagesConfig, StagesReport};
+use fathom_core::programs::tools::OfferedTool;
 use fathom_core::protocol::MessageType;
-use fathom_core::step::Step;
+use fathom_core::step::HostStep;
 use fathom_core::stop::{Refusal, StopReason};
 use fathom_core::text::Text;
 use fathom_core::tool::ToolSpec;
@@ -37,28 +39,28 @@ const RICH: Amounts = Amounts {
 const PLAN: &str = "PLAN:\n- look\n- answer";
 const SURE: &str = "PLAN:\n- look closely\n- answer\nconfidence=0.8";
 
-fn action(name: &str, inverse: Option<&str>) -> Action {
-    Action {
-        offered: Offered {
+fn action(name: &str, inverse: Option<&str>) -> StageAction {
+    StageAction {
+        offered: OfferedTool {
             spec: ToolSpec {
                 name: name.into(),
                 description: Text::new(format!("Does {name}.")),
                 schema: Text::from("{}"),
             },
             class: EffectClass::Effect,
-            target: Target {
+            target: EffectTarget {
                 tenant: "acme".into(),
                 platform: "house".into(),
                 account: "desk".into(),
                 action: name.into(),
             },
         },
-        inverse: inverse.map(Inverse::by),
+        inverse: inverse.map(InverseTool::by),
     }
 }
 
-fn params() -> Params {
-    Params {
+fn params() -> StagesConfig {
+    StagesConfig {
         actions: vec![
             action("mkdir", Some("rmdir")),
             action("rmdir", None),
@@ -66,11 +68,11 @@ fn params() -> Params {
         ],
         event: "thought-7".into(),
         look_every: 10,
-        ..Params::default()
+        ..StagesConfig::default()
     }
 }
 
-fn started(params: &Params) -> Started {
+fn started(params: &StagesConfig) -> EpisodeSpec {
     let mut started = root(RICH);
     started.goal = "Tidy up.".into();
     started.program = params.spec();
@@ -95,7 +97,7 @@ fn started(params: &Params) -> Started {
 
 /// An episode that has a plan it is sure of, and acts.
 fn acting() -> Desk {
-    let mut desk = Desk::open(BuiltIn, started(&params()));
+    let mut desk = Desk::open(BuiltInPrograms, started(&params()));
     desk.reply_next(PLAN);
     desk.reply_next(SURE);
     desk
@@ -124,7 +126,7 @@ fn standing(sent: &Sent) -> &str {
 /// The blocks that were shown, as marker and text.
 fn shown(desk: &Desk) -> Vec<(String, String)> {
     let blocks = desk.steps.iter().filter_map(|step| match step {
-        Step::Emit { block, .. } => Some(block),
+        HostStep::Emit { block, .. } => Some(block),
         _ => None,
     });
     blocks
@@ -136,7 +138,7 @@ fn block(kind: &str, text: &str) -> (String, String) {
     (kind.to_owned(), text.to_owned())
 }
 
-fn report(desk: &Desk) -> Report {
+fn report(desk: &Desk) -> StagesReport {
     let report = desk.result().report.as_ref().unwrap();
     serde_json::from_str(report.as_str()).unwrap()
 }
@@ -166,7 +168,7 @@ fn vote(desk: &mut Desk, ballots: [&str; 3]) {
 
 #[test]
 fn g07_five_stages_each_with_its_block() {
-    let mut desk = Desk::open(BuiltIn, started(&params()));
+    let mut desk = Desk::open(BuiltInPrograms, started(&params()));
     let plan = desk.reply_next(PLAN);
     assert!(told(&plan).contains("Tidy up."));
     assert_eq!(plan.model, ModelRole::Prime);
@@ -183,7 +185,7 @@ fn g07_five_stages_each_with_its_block() {
     let verify = desk.reply_next("VERIFY: success, it is tidy");
     assert!(told(&verify).contains("All is tidy."));
     let result = desk.result();
-    assert_eq!(result.status, Status::Ok);
+    assert_eq!(result.status, EpisodeStatus::Ok);
     assert_eq!(result.answer.as_ref().unwrap().as_str(), "All is tidy.");
     assert_eq!(
         shown(&desk),
@@ -197,7 +199,7 @@ fn g07_five_stages_each_with_its_block() {
     );
     let report = report(&desk);
     assert_eq!(report.confidence_milli, Some(800));
-    assert_eq!((report.interrupts, report.risk_level), (0, Risk::Low));
+    assert_eq!((report.interrupts, report.risk_level), (0, PacketRisk::Low));
     assert_eq!(report.verified, Some(true));
     let kept = report.blocks.into_iter();
     let kept: Vec<_> = kept
@@ -210,7 +212,7 @@ fn g07_five_stages_each_with_its_block() {
 fn h04_what_a_stage_thinks_is_no_block() {
     let thought = "<think>\nPLAN: none\nEXECUTE: send it\nINTERRUPT: no\nVERIFY: fail\nconfidence=0.1\n</think>\n\n";
     let thinking = |said: &str| format!("{thought}{said}");
-    let mut desk = Desk::open(BuiltIn, started(&params()));
+    let mut desk = Desk::open(BuiltInPrograms, started(&params()));
     desk.reply_next(&thinking(PLAN));
     desk.reply_next(&thinking(SURE));
     say(
@@ -219,7 +221,7 @@ fn h04_what_a_stage_thinks_is_no_block() {
         &thinking("OK"),
     );
     desk.reply_next(&thinking("VERIFY: success"));
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
     assert_eq!(
         shown(&desk),
         [
@@ -242,14 +244,14 @@ fn h04_what_a_stage_thinks_is_no_block() {
 
 #[test]
 fn g07_no_plan_is_tried_again_and_then_escalated() {
-    let mut desk = Desk::open(BuiltIn, started(&params()));
+    let mut desk = Desk::open(BuiltInPrograms, started(&params()));
     desk.reply_next("I would rather not.");
     desk.reply_next("PLAN:\n");
     vote(&mut desk, ["yes", "yes", "no"]);
     let act = say(&mut desk, "RESPONSE: done", "OK");
     assert!(!told(&act).contains("Plan:"), "there is none");
     desk.reply_next("VERIFY: success");
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
     let votes = report(&desk).votes;
     assert_eq!(votes.len(), 1);
     assert!(votes[0].ruling.contains("carried"), "{}", votes[0].ruling);
@@ -261,22 +263,22 @@ fn g07_a_plan_that_its_judge_does_not_trust_is_escalated() {
         ("PLAN:\n- x\nconfidence=0.29", 290),
         ("PLAN:\n- x\nconfidence=0", 0),
     ] {
-        let mut desk = Desk::open(BuiltIn, started(&params()));
+        let mut desk = Desk::open(BuiltInPrograms, started(&params()));
         desk.reply_next(PLAN);
         desk.reply_next(said);
         vote(&mut desk, ["no", "no", "yes"]);
         let result = desk.result();
-        assert_eq!(result.status, Status::NeedsReview);
+        assert_eq!(result.status, EpisodeStatus::NeedsReview);
         assert_eq!(result.stop_reason, StopReason::Undecided);
         assert!(matches!(result.next_actions[0], NextAction::Handoff(_)));
         assert_eq!(report(&desk).confidence_milli, Some(milli));
     }
     // At the limit it is trusted; without a number it is asked again, and then it is not.
-    let mut desk = Desk::open(BuiltIn, started(&params()));
+    let mut desk = Desk::open(BuiltInPrograms, started(&params()));
     desk.reply_next(PLAN);
     desk.reply_next("PLAN:\n- x\nconfidence=0.30");
     say(&mut desk, "RESPONSE: y", "OK");
-    let mut desk = Desk::open(BuiltIn, started(&params()));
+    let mut desk = Desk::open(BuiltInPrograms, started(&params()));
     desk.reply_next(PLAN);
     desk.reply_next("PLAN:\n- x");
     desk.reply_next("PLAN:\n- x\nconfidence=high");
@@ -314,10 +316,10 @@ fn g07_the_observer_stops_the_stream_in_the_middle() {
     desk.reply_next("OK");
     desk.reply_next("VERIFY: success");
     let result = desk.result();
-    assert_eq!(result.status, Status::Ok);
+    assert_eq!(result.status, EpisodeStatus::Ok);
     assert_eq!(result.answer.as_ref().unwrap().as_str(), "I cannot tell.");
     let report = report(&desk);
-    assert_eq!((report.interrupts, report.risk_level), (1, Risk::Med));
+    assert_eq!((report.interrupts, report.risk_level), (1, PacketRisk::Med));
     assert!(
         !shown(&desk)
             .iter()
@@ -361,9 +363,12 @@ fn g07_three_interrupts_are_a_high_risk_and_a_tie_is_primes() {
     let act = say(&mut desk, "RESPONSE: better", "OK");
     assert!(told(&act).contains("stopped: not good"));
     desk.reply_next("VERIFY: success");
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
     let report = report(&desk);
-    assert_eq!((report.interrupts, report.risk_level), (3, Risk::High));
+    assert_eq!(
+        (report.interrupts, report.risk_level),
+        (3, PacketRisk::High)
+    );
     assert!(
         report.votes[0].ruling.contains("prime"),
         "{}",
@@ -380,7 +385,7 @@ fn g07_nobody_goes_on_after_the_council_let_it_once() {
     vote(&mut desk, ["yes", "yes", "yes"]);
     say(&mut desk, "RESPONSE: no good", "INTERRUPT: still not");
     let result = desk.result();
-    assert_eq!(result.status, Status::NeedsReview);
+    assert_eq!(result.status, EpisodeStatus::NeedsReview);
     assert_eq!(result.stop_reason, StopReason::ReviewFailed);
 }
 
@@ -411,7 +416,7 @@ fn g07_commands_are_effects_and_an_error_interrupts() {
     desk.reply_next("VERIFY: success");
     let report = report(&desk);
     assert_eq!(report.interrupts, 1);
-    assert_eq!(report.commands[0].fate, Fate::Failed);
+    assert_eq!(report.commands[0].fate, CommandFate::Failed);
     assert!(report.commands[0].reversible);
 }
 
@@ -425,7 +430,7 @@ fn g07_what_a_person_denies_or_nobody_offers_is_not_run() {
         let decides = desk
             .steps
             .iter()
-            .filter(|step| matches!(step, Step::Decide { .. }));
+            .filter(|step| matches!(step, HostStep::Decide { .. }));
         decides.count()
     };
     assert_eq!(effects(&desk), 0);
@@ -457,7 +462,7 @@ fn g07_a_failed_verify_takes_back_what_it_can_and_alerts() {
     let rmdir = |name: &str| ("rmdir".to_owned(), format!(r#"{{"args":["{name}"]}}"#));
     assert_eq!(undone, [rmdir("c"), rmdir("a")], "the last first");
     let result = desk.result();
-    assert_eq!(result.status, Status::NeedsReview);
+    assert_eq!(result.status, EpisodeStatus::NeedsReview);
     assert_eq!(result.stop_reason, StopReason::ReviewFailed);
     let alert = &shown(&desk).last().unwrap().1.clone();
     assert!(
@@ -467,8 +472,15 @@ fn g07_a_failed_verify_takes_back_what_it_can_and_alerts() {
     assert!(alert.contains("cannot be taken back: `send b`"), "{alert}");
     let report = report(&desk);
     assert_eq!(report.verified, Some(false));
-    let fates: Vec<Fate> = report.commands.iter().map(|note| note.fate).collect();
-    assert_eq!(fates, [Fate::Reverted, Fate::Done, Fate::Reverted]);
+    let fates: Vec<CommandFate> = report.commands.iter().map(|note| note.fate).collect();
+    assert_eq!(
+        fates,
+        [
+            CommandFate::Reverted,
+            CommandFate::Done,
+            CommandFate::Reverted
+        ]
+    );
 }
 
 #[test]
@@ -481,8 +493,8 @@ fn g07_what_nobody_knows_is_not_gone_on_from() {
     carry_out(&mut desk, lost());
     let place = desk.reconcile();
     desk.settle(&place, lost());
-    assert_eq!(desk.result().status, Status::NeedsReview);
-    assert_eq!(report(&desk).commands[0].fate, Fate::Unknown);
+    assert_eq!(desk.result().status, EpisodeStatus::NeedsReview);
+    assert_eq!(report(&desk).commands[0].fate, CommandFate::Unknown);
 }
 
 #[test]
@@ -499,8 +511,8 @@ fn g08_a_stage_has_no_say_in_anothers_name() {
 }
 
 /// The parameters with ways for blocks.
-fn routed() -> Params {
-    let way = |channel: &str| Way {
+fn routed() -> StagesConfig {
+    let way = |channel: &str| ChannelRoute {
         channel: channel.to_owned(),
         log: channel == "cli",
     };
@@ -508,7 +520,7 @@ fn routed() -> Params {
         let ways = channels.iter().map(|&channel| way(channel)).collect();
         (marker.to_owned(), ways)
     };
-    Params {
+    StagesConfig {
         routes: BTreeMap::from([
             row("PLAN", &["cli", "council"]),
             row("EXECUTE", &["shell"]),
@@ -520,14 +532,14 @@ fn routed() -> Params {
     }
 }
 
-fn speaking(params: &Params) -> Desk {
+fn speaking(params: &StagesConfig) -> Desk {
     let mut started = started(params);
     started.contract.write_scopes.push("channels".to_owned());
-    Desk::open(BuiltIn, started)
+    Desk::open(BuiltInPrograms, started)
 }
 
 /// The block that is to be delivered next.
-fn to_deliver(desk: &mut Desk) -> (AskId, Send) {
+fn to_deliver(desk: &mut Desk) -> (AskId, DeliveryRequest) {
     let (ask, request) = asked(desk);
     assert_eq!(request.domain, "channels");
     (ask, serde_json::from_str(request.request.as_str()).unwrap())
@@ -535,7 +547,7 @@ fn to_deliver(desk: &mut Desk) -> (AskId, Send) {
 
 fn answer(desk: &mut Desk, ask: AskId, state: DeliveryState) {
     let sent = Delivered {
-        deliveries: vec![DeliveryNote {
+        deliveries: vec![ChannelDelivery {
             channel: "somewhere".to_owned(),
             log: false,
             state,
@@ -588,7 +600,7 @@ fn g08_a_block_is_delivered_by_its_row_and_the_end_waits_for_it() {
     );
     assert_eq!(
         desk.result().status,
-        Status::Ok,
+        EpisodeStatus::Ok,
         "a lost block is no lost answer"
     );
     let states: Vec<_> = report(&desk)
@@ -618,12 +630,12 @@ fn g07_an_alert_is_an_escalation_and_commands_go_to_no_channel_but_the_shell() {
     assert_eq!(shown(&desk), [block("execute", "send a")]);
     carry_out(&mut desk, confirmed());
     desk.reply_next("VERIFY: fail");
-    let blocks: Vec<Send> = (0..5).map(|_| to_deliver(&mut desk).1).collect();
+    let blocks: Vec<DeliveryRequest> = (0..5).map(|_| to_deliver(&mut desk).1).collect();
     let alert = &blocks[4];
     assert_eq!(alert.kind, "interrupt");
     assert_eq!(
         (alert.message, alert.risk),
-        (MessageType::Escalation, Risk::High)
+        (MessageType::Escalation, PacketRisk::High)
     );
     assert!(
         alert.text.contains("cannot be taken back: `send a`"),
@@ -649,25 +661,25 @@ fn g07_a_later_command_is_not_run_when_an_earlier_one_failed() {
     let proposed = desk
         .steps
         .iter()
-        .filter(|step| matches!(step, Step::Decide { .. }));
+        .filter(|step| matches!(step, HostStep::Decide { .. }));
     assert_eq!(proposed.count(), 0, "the second was not even asked for");
     say(&mut desk, "RESPONSE: there is no room", "OK");
     desk.reply_next("VERIFY: success");
     let commands = report(&desk).commands;
-    let fates: Vec<Fate> = commands.iter().map(|note| note.fate).collect();
-    assert_eq!(fates, [Fate::Failed, Fate::Skipped]);
+    let fates: Vec<CommandFate> = commands.iter().map(|note| note.fate).collect();
+    assert_eq!(fates, [CommandFate::Failed, CommandFate::Skipped]);
     assert_eq!(commands[0].said, "code 1: no room");
 }
 
 #[test]
 fn g07_what_takes_a_command_back_may_be_named_by_what_it_printed() {
     let mut params = params();
-    params.actions[0].inverse = Some(Inverse {
+    params.actions[0].inverse = Some(InverseTool {
         tool: "rmdir".to_owned(),
         args: vec!["{output}".to_owned()],
     });
     for (printed, undone) in [("shelf-17\n", true), ("one\ntwo\n", false)] {
-        let mut desk = Desk::open(BuiltIn, started(&params));
+        let mut desk = Desk::open(BuiltInPrograms, started(&params));
         desk.reply_next(PLAN);
         desk.reply_next(SURE);
         say(&mut desk, "EXECUTE: mkdir shelf\nRESPONSE: made", "OK");
@@ -728,7 +740,7 @@ fn g07_a_verifier_who_says_both_says_neither() {
     desk.reply_next("VERIFY: success criteria not met, fail");
     desk.reply_next("VERIFY: success criteria not met, fail");
     assert_eq!(report(&desk).verified, Some(false), "it was asked again");
-    assert_eq!(desk.result().status, Status::NeedsReview);
+    assert_eq!(desk.result().status, EpisodeStatus::NeedsReview);
 }
 
 #[test]
@@ -749,10 +761,10 @@ fn e13_what_was_perhaps_taken_back_is_told_and_not_gone_on_from() {
     carry_out(&mut desk, lost());
     let place = desk.reconcile();
     desk.settle(&place, lost());
-    assert_eq!(desk.result().status, Status::NeedsReview);
+    assert_eq!(desk.result().status, EpisodeStatus::NeedsReview);
     let alert = shown(&desk).last().unwrap().1.clone();
     assert!(alert.contains("perhaps taken back: `mkdir b`"), "{alert}");
     assert!(alert.contains("NOT taken back: `mkdir a`"), "{alert}");
-    let fates: Vec<Fate> = report(&desk).commands.iter().map(|c| c.fate).collect();
-    assert_eq!(fates, [Fate::Done, Fate::PerhapsReverted]);
+    let fates: Vec<CommandFate> = report(&desk).commands.iter().map(|c| c.fate).collect();
+    assert_eq!(fates, [CommandFate::Done, CommandFate::PerhapsReverted]);
 }

@@ -1,8 +1,8 @@
 //! What an episode has before it may start.
 
 use fathom_core::amounts::Amounts;
-use fathom_core::event::Started;
-use fathom_core::outcome::Status;
+use fathom_core::event::EpisodeSpec;
+use fathom_core::outcome::EpisodeStatus;
 use fathom_core::programs::direct;
 use fathom_core::stop::StopReason;
 use fathom_core::text::Text;
@@ -16,7 +16,7 @@ use crate::script::Scripts;
 fn e01_an_episode_starts_with_all_its_parts_or_not_at_all() {
     let whole = serde_json::to_value(root(AMPLE)).unwrap();
     assert_eq!(
-        serde_json::from_value::<Started>(whole.clone()).unwrap(),
+        serde_json::from_value::<EpisodeSpec>(whole.clone()).unwrap(),
         root(AMPLE)
     );
     let parts: Vec<&String> = whole.as_object().unwrap().keys().collect();
@@ -27,7 +27,7 @@ fn e01_an_episode_starts_with_all_its_parts_or_not_at_all() {
     for part in parts.into_iter().filter(|part| *part != "frame") {
         let mut lacking = whole.clone();
         lacking.as_object_mut().unwrap().remove(part);
-        let refused = serde_json::from_value::<Started>(lacking);
+        let refused = serde_json::from_value::<EpisodeSpec>(lacking);
         assert!(refused.is_err(), "it started without its {part}");
     }
 }
@@ -53,7 +53,7 @@ fn e01_a_budget_names_every_dimension() {
             .unwrap()
             .remove(&dimension);
         assert!(
-            serde_json::from_value::<Started>(lacking).is_err(),
+            serde_json::from_value::<EpisodeSpec>(lacking).is_err(),
             "it started without {dimension}"
         );
     }
@@ -66,16 +66,16 @@ fn e01_a_program_needs_its_name_and_its_parameters() {
         let mut lacking = whole.clone();
         lacking["program"].as_object_mut().unwrap().remove(part);
         assert!(
-            serde_json::from_value::<Started>(lacking).is_err(),
+            serde_json::from_value::<EpisodeSpec>(lacking).is_err(),
             "{part}"
         );
     }
 }
 
-fn ends_unbuilt(started: Started, rule: &str) {
+fn ends_unbuilt(started: EpisodeSpec, rule: &str) {
     let desk = Desk::open(Scripts::default(), started);
     let result = desk.result();
-    assert_eq!(result.status, Status::Failed);
+    assert_eq!(result.status, EpisodeStatus::Failed);
     let rule = rule.to_owned();
     assert_eq!(result.stop_reason, StopReason::PolicyDeny { rule });
     let only_itself = Amounts {
@@ -98,7 +98,7 @@ fn e01_parameters_that_do_not_fit_still_end_with_a_result() {
     let mut started = root(AMPLE);
     started.program = program(direct::NAME);
     started.program.params = Text::from(r#"{"outputs": 3}"#);
-    let error = serde_json::from_str::<direct::Params>(r#"{"outputs": 3}"#).unwrap_err();
+    let error = serde_json::from_str::<direct::DirectConfig>(r#"{"outputs": 3}"#).unwrap_err();
     ends_unbuilt(
         started,
         &format!("the parameters of program `direct` are not valid: {error}"),
@@ -123,5 +123,5 @@ fn e01_a_second_start_changes_nothing() {
 fn e01_unknown_keys_of_a_contract_are_refused() {
     let mut whole = serde_json::to_value(root(AMPLE)).unwrap();
     whole["contract"]["allowed_tool"] = Value::from(vec!["post"]);
-    assert!(serde_json::from_value::<Started>(whole).is_err());
+    assert!(serde_json::from_value::<EpisodeSpec>(whole).is_err());
 }

@@ -7,8 +7,8 @@ use fathom_core::effect::{EffectOutcome, KillScope, PolicyDecision};
 use fathom_core::event::{EventKind, ProgramSpec, Signal};
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::outcome::{EpisodeResult, NextAction, Status};
-use fathom_core::program::{Ask, Input, Program, ProgramError, Programs, View};
+use fathom_core::outcome::{EpisodeResult, EpisodeStatus, NextAction};
+use fathom_core::program::{Ask, Program, ProgramError, ProgramFactory, ProgramInput, ProgramView};
 use fathom_core::stop::{ErrorClass, Refusal, StopReason};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
@@ -32,7 +32,7 @@ fn half_way() -> (Desk, Sent) {
 }
 
 /// The second call is given up, its end is awaited, and what was said is kept.
-fn stops_half_way(desk: &mut Desk, second: &Sent, status: Status, stop: &StopReason) {
+fn stops_half_way(desk: &mut Desk, second: &Sent, status: EpisodeStatus, stop: &StopReason) {
     assert!(!desk.is_over(), "a call is still out");
     let given_up = (second.episode.clone(), second.ask, second.attempt);
     assert_eq!(desk.cancelled(), [given_up]);
@@ -49,7 +49,7 @@ fn e05_success_when_the_objective_is_met() {
     let result = desk.result();
     assert_eq!(
         (result.status, &result.stop_reason),
-        (Status::Ok, &StopReason::Success)
+        (EpisodeStatus::Ok, &StopReason::Success)
     );
     assert_eq!(answer(result), "done");
 }
@@ -60,7 +60,7 @@ fn e05_time_is_up() {
     desk.ring(&EpisodeId::root());
     let dimension = Dimension::Time;
     let stop = StopReason::BudgetExhausted { dimension };
-    stops_half_way(&mut desk, &second, Status::NeedsReview, &stop);
+    stops_half_way(&mut desk, &second, EpisodeStatus::NeedsReview, &stop);
     let result = desk.result();
     assert_eq!(result.budget.time_spent, TIME);
     assert!(matches!(
@@ -83,7 +83,12 @@ fn e05_a_tick_before_the_deadline_only_sets_the_timer_again() {
 fn e05_cancelled_by_a_person() {
     let (mut desk, second) = half_way();
     desk.signal(&Signal::Cancel);
-    stops_half_way(&mut desk, &second, Status::Failed, &StopReason::Cancelled);
+    stops_half_way(
+        &mut desk,
+        &second,
+        EpisodeStatus::Failed,
+        &StopReason::Cancelled,
+    );
 }
 
 #[test]
@@ -94,7 +99,7 @@ fn e05_the_kill_switch_is_thrown() {
         scope: scope.clone(),
     });
     let stop = StopReason::KillSwitch { scope };
-    stops_half_way(&mut desk, &second, Status::Failed, &stop);
+    stops_half_way(&mut desk, &second, EpisodeStatus::Failed, &stop);
 }
 
 #[test]
@@ -117,7 +122,7 @@ fn e05_the_same_error_class_three_times() {
     let stop = StopReason::RepeatedFailure { class, count: 3 };
     assert_eq!(
         (result.status, &result.stop_reason),
-        (Status::Failed, &stop)
+        (EpisodeStatus::Failed, &stop)
     );
     assert_eq!(answer(result), "kept");
     assert_eq!(desk.calls_out(), 0, "the fifth call was never made");
@@ -180,7 +185,7 @@ fn e05_calls_given_up_by_the_program_are_no_errors() {
 /// Interrupts each of its five calls at the first word.
 struct Impatient;
 
-impl Programs for Impatient {
+impl ProgramFactory for Impatient {
     fn build(&self, _: &ProgramSpec) -> Result<Box<dyn Program>, ProgramError> {
         Ok(Box::new(Interrupting(0)))
     }
@@ -189,10 +194,10 @@ impl Programs for Impatient {
 struct Interrupting(u32);
 
 impl Program for Interrupting {
-    fn on(&mut self, input: Input<'_>, _: &View<'_>) -> Vec<Ask> {
+    fn on(&mut self, input: ProgramInput<'_>, _: &ProgramView<'_>) -> Vec<Ask> {
         match input {
-            Input::Delta { ask, .. } => vec![Ask::Cancel(ask)],
-            Input::Start(_) | Input::Failed { .. } if self.0 < 5 => {
+            ProgramInput::Delta { ask, .. } => vec![Ask::Cancel(ask)],
+            ProgramInput::Start(_) | ProgramInput::Failed { .. } if self.0 < 5 => {
                 self.0 += 1;
                 vec![call(5, 5)]
             }
@@ -224,7 +229,7 @@ fn e05_two_children_in_a_row_that_bring_nothing_new() {
     let result = desk.result();
     assert_eq!(
         (result.status, &result.stop_reason),
-        (Status::NeedsReview, &StopReason::NoNewInformation)
+        (EpisodeStatus::NeedsReview, &StopReason::NoNewInformation)
     );
     assert_eq!(answer(result), "own words");
     assert_eq!(desk.run.episodes(), 4, "the fourth child was never begun");
@@ -264,7 +269,7 @@ fn e05_a_program_that_asks_for_nothing_has_failed() {
     let class = ErrorClass::Idle;
     let result = desk.result();
     assert_eq!(result.stop_reason, StopReason::Failure { class });
-    assert_eq!(result.status, Status::Failed);
+    assert_eq!(result.status, EpisodeStatus::Failed);
     assert_eq!(answer(result), "so far");
 }
 
@@ -282,13 +287,13 @@ fn e05_each_dimension_can_run_out() {
         ),
     ];
     for (dimension, amounts) in lacking {
-        let params = fathom_core::programs::direct::Params::default();
+        let params = fathom_core::programs::direct::DirectConfig::default();
         let mut started = root(amounts);
         started.program = params.spec();
         started.goal = "seven!!".into();
         let desk = Desk::open(Scripts::default(), started);
         let result = desk.result();
-        assert_eq!(result.status, Status::NeedsReview);
+        assert_eq!(result.status, EpisodeStatus::NeedsReview);
         assert_eq!(
             result.stop_reason,
             StopReason::BudgetExhausted { dimension }
@@ -365,14 +370,14 @@ fn e05_what_is_asked_after_the_end_is_dropped() {
 /// Finishes, and in the same breath asks for more.
 struct Talkative;
 
-impl Programs for Talkative {
+impl ProgramFactory for Talkative {
     fn build(&self, _: &ProgramSpec) -> Result<Box<dyn Program>, ProgramError> {
         Ok(Box::new(Self))
     }
 }
 
 impl Program for Talkative {
-    fn on(&mut self, _: Input<'_>, _: &View<'_>) -> Vec<Ask> {
+    fn on(&mut self, _: ProgramInput<'_>, _: &ProgramView<'_>) -> Vec<Ask> {
         vec![finish(None), call(5, 5), spawn("x")]
     }
 
@@ -384,14 +389,14 @@ impl Program for Talkative {
 /// Asks again, and again, whatever it is told.
 struct Stubborn;
 
-impl Programs for Stubborn {
+impl ProgramFactory for Stubborn {
     fn build(&self, _: &ProgramSpec) -> Result<Box<dyn Program>, ProgramError> {
         Ok(Box::new(Self))
     }
 }
 
 impl Program for Stubborn {
-    fn on(&mut self, _: Input<'_>, _: &View<'_>) -> Vec<Ask> {
+    fn on(&mut self, _: ProgramInput<'_>, _: &ProgramView<'_>) -> Vec<Ask> {
         vec![spawn("nobody")]
     }
 
@@ -427,7 +432,7 @@ fn e05_nothing_left_to_ask_past_the_closing_mark_is_a_handoff() {
     );
     desk.reply_next(&"y".repeat(80));
     let result = desk.result();
-    assert_eq!(result.status, Status::NeedsReview);
+    assert_eq!(result.status, EpisodeStatus::NeedsReview);
     let dimension = Dimension::Tokens;
     assert_eq!(
         result.stop_reason,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fathom_core::amounts::Amounts;
 use fathom_core::command::Command;
 use fathom_core::id::{EpisodeId, Epoch};
-use fathom_core::program::Programs;
+use fathom_core::program::ProgramFactory;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 
@@ -108,7 +108,7 @@ proptest! {
         let (scripts, started) = tree.plant(limits);
         let mut weather = Weather::new(scripts.clone(), started, Climate::Stormy, rolls);
         weather.pass();
-        let programs: Arc<dyn Programs> = Arc::new(scripts);
+        let programs: Arc<dyn ProgramFactory> = Arc::new(scripts);
         let run = refold(&weather.log, Epoch(99), &programs);
         prop_assert_eq!(run.live().count(), 0);
     }

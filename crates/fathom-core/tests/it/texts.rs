@@ -2,29 +2,32 @@
 
 use fathom_core::amounts::{Amounts, Dimension};
 use fathom_core::cell::{
-    CellAnswer, CellCall, CellEnd, CellError, CellErrorKind, CellFault, CellLimits, CellOutcome,
-    CellQuestion, CellReply, CellTask, ContextSource, FaultKind, Form, Output, Value,
+    CellAnswer, CellCall, CellError, CellErrorKind, CellException, CellExceptionKind, CellLimits,
+    CellOutcome, CellOutput, CellQuestion, CellReply, CellResult, CellTask, CellValue,
+    ContextSource, ValueFormat,
 };
-use fathom_core::command::{Awaited, Block, Command};
-use fathom_core::contract::Role;
-use fathom_core::domain::{Access, DomainRequest};
+use fathom_core::command::{Command, ExternalWait, OutputBlock};
+use fathom_core::contract::AgentRole;
+use fathom_core::domain::{DomainAccess, DomainRequest};
 use fathom_core::effect::{
-    DryRun, EffectOutcome, EffectRequest, Evidence, Grounds, KillScope, PolicyDecision,
+    DecisionGrounds, DryRun, EffectOutcome, EffectRequest, Evidence, KillScope, PolicyDecision,
 };
 use fathom_core::event::{
-    CallOutcome, Departure, Event, EventKind, Origin, Record, Signal, Started,
+    EpisodeOrigin, EpisodeSpec, Event, EventKind, JournalRecord, ModelCallOutcome, ReleaseReason,
+    Signal,
 };
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, Digest, EpisodeId, Epoch, Seq};
-use fathom_core::model::{Message, ModelRole, Recall, Request, Speaker};
+use fathom_core::model::{ChatMessage, ModelRequest, ModelRole, ReuseGrant, Speaker};
 use fathom_core::outcome::{
-    BudgetUse, Decision, EpisodeResult, HandoffTicket, NextAction, Status, Summary, TaskPacket,
+    BudgetUse, Decision, EpisodeResult, EpisodeStatus, HandoffTicket, NextAction, ResultSummary,
+    TaskPacket,
 };
-use fathom_core::packet::{Field, Frame, Meta, PacketId};
-use fathom_core::protocol::{CouncilRole, Draft};
-use fathom_core::recursion::{Class, SpawnRequest, Trigger};
-use fathom_core::stop::{Refusal, Shortener, StopReason};
-use fathom_core::text::{Text, Texts};
+use fathom_core::packet::{HeaderField, PacketFrame, PacketId, PacketMeta};
+use fathom_core::protocol::{CouncilRole, MessageDraft};
+use fathom_core::recursion::{SpawnClass, SpawnRequest, SpawnTrigger};
+use fathom_core::stop::{Refusal, ShortenStage, StopReason};
+use fathom_core::text::{Text, VisitTexts};
 use fathom_core::tool::{ToolCall, ToolSpec};
 use fathom_core::unit::{Millis, Timestamp};
 
@@ -37,20 +40,20 @@ fn canary() -> Text {
     Text::from(CANARY)
 }
 
-fn started() -> Box<Started> {
+fn started() -> Box<EpisodeSpec> {
     let mut started = root(AMPLE);
     started.goal = canary();
     started.program.params = canary();
-    started.frame = Frame {
+    started.frame = PacketFrame {
         identity: canary(),
         persona: canary(),
         instructions: [("verification".to_owned(), canary())].into(),
-        ..Frame::default()
+        ..PacketFrame::default()
     };
-    started.origin = Origin::Spawned {
+    started.origin = EpisodeOrigin::Spawned {
         child_type: "helper".into(),
-        class: Class::Work,
-        trigger: Trigger::TaskPacket,
+        class: SpawnClass::Work,
+        trigger: SpawnTrigger::TaskPacket,
         why: canary(),
         fetch: canary(),
         return_format: canary(),
@@ -58,11 +61,11 @@ fn started() -> Box<Started> {
     Box::new(started)
 }
 
-fn request() -> Request {
-    Request {
+fn request() -> ModelRequest {
+    ModelRequest {
         messages: vec![
-            Message::new(Speaker::System, CANARY),
-            Message::new(Speaker::User, CANARY),
+            ChatMessage::new(Speaker::System, CANARY),
+            ChatMessage::new(Speaker::User, CANARY),
         ],
         schema: Some(canary()),
         pattern: Some(canary()),
@@ -75,8 +78,8 @@ fn request() -> Request {
     }
 }
 
-fn meta() -> Meta {
-    Meta {
+fn meta() -> PacketMeta {
+    PacketMeta {
         id: PacketId::of(&EpisodeId::root(), AskId(1)),
         parent: None,
         at: Timestamp(1),
@@ -113,9 +116,9 @@ fn evidence() -> Evidence {
 fn result() -> Box<EpisodeResult> {
     let line = || CANARY.to_owned();
     Box::new(EpisodeResult {
-        status: Status::NeedsReview,
+        status: EpisodeStatus::NeedsReview,
         stop_reason: StopReason::NoNewInformation,
-        summary: Summary::new([line(), line(), line()], [line()]),
+        summary: ResultSummary::new([line(), line(), line()], [line()]),
         answer: Some(canary()),
         report: Some(canary()),
         artifacts_created: vec![canary()],
@@ -126,7 +129,7 @@ fn result() -> Box<EpisodeResult> {
         verification_needed: false,
         next_actions: vec![
             NextAction::Task(TaskPacket {
-                role: Role::Doc,
+                role: AgentRole::Doc,
                 child_type: "doc".into(),
                 goal: canary(),
                 why: canary(),
@@ -178,7 +181,7 @@ fn events() -> Vec<EventKind> {
         EventKind::Started(started()),
         EventKind::Resumed,
         EventKind::Released {
-            why: Departure::Outage,
+            why: ReleaseReason::Outage,
         },
         EventKind::Measured {
             ask,
@@ -201,8 +204,8 @@ fn events() -> Vec<EventKind> {
             attempt: 1,
             text: canary(),
         },
-        replied(CallOutcome::Replied(reply)),
-        replied(CallOutcome::Failed(failure())),
+        replied(ModelCallOutcome::Replied(reply)),
+        replied(ModelCallOutcome::Failed(failure())),
         EventKind::ChildFinished {
             child: EpisodeId::root().child(0),
             result: result(),
@@ -212,8 +215,8 @@ fn events() -> Vec<EventKind> {
             ask,
             question: Box::new(CellQuestion {
                 id: 0,
-                draft: Some(Value {
-                    form: Form::Text,
+                draft: Some(CellValue {
+                    form: ValueFormat::Text,
                     text: canary(),
                 }),
                 call: CellCall::Query {
@@ -227,15 +230,15 @@ fn events() -> Vec<EventKind> {
             ask,
             question: Box::new(CellQuestion {
                 id: 1,
-                draft: Some(Value {
-                    form: Form::Text,
+                draft: Some(CellValue {
+                    form: ValueFormat::Text,
                     text: canary(),
                 }),
                 call: CellCall::Recurse {
                     tasks: vec![CellTask {
                         goal: canary(),
-                        context: Some(Value {
-                            form: Form::Text,
+                        context: Some(CellValue {
+                            form: ValueFormat::Text,
                             text: canary(),
                         }),
                     }],
@@ -244,18 +247,18 @@ fn events() -> Vec<EventKind> {
         },
         EventKind::CellFinished {
             ask,
-            end: Box::new(CellEnd {
-                output: Output {
+            end: Box::new(CellResult {
+                output: CellOutput {
                     head: canary(),
                     tail: Some(canary()),
                     bytes: 9,
                 },
-                submitted: Some(Value {
-                    form: Form::Text,
+                submitted: Some(CellValue {
+                    form: ValueFormat::Text,
                     text: canary(),
                 }),
-                draft: Some(Value {
-                    form: Form::Json,
+                draft: Some(CellValue {
+                    form: ValueFormat::Json,
                     text: canary(),
                 }),
                 error: Some(CellError {
@@ -270,7 +273,7 @@ fn events() -> Vec<EventKind> {
             decision: PolicyDecision::Deny {
                 rule: "a rule".into(),
             },
-            grounds: Some(Box::new(Grounds {
+            grounds: Some(Box::new(DecisionGrounds {
                 bundle: Digest([3; 32]),
                 dry_run: Some(DryRun {
                     ok: true,
@@ -294,8 +297,8 @@ fn events() -> Vec<EventKind> {
         },
         EventKind::TokenBudgetOverrun {
             ask,
-            field: Field::Persona,
-            by: Shortener::Local,
+            field: HeaderField::Persona,
+            by: ShortenStage::Local,
             limit: 1,
             before: 9,
             after: None,
@@ -314,8 +317,8 @@ fn events() -> Vec<EventKind> {
 fn shortening(ask: AskId) -> Command {
     Command::ReportShortening {
         ask,
-        field: Field::Persona,
-        by: Shortener::Lite,
+        field: HeaderField::Persona,
+        by: ShortenStage::Lite,
         limit: 1,
         before: 9,
         after: Some(1),
@@ -323,14 +326,14 @@ fn shortening(ask: AskId) -> Command {
 }
 
 fn posted(ask: AskId) -> Command {
-    let draft = Draft::info(CouncilRole::Lite, canary());
+    let draft = MessageDraft::info(CouncilRole::Lite, canary());
     Command::Post {
         envelope: Box::new(draft.stamp(&EpisodeId::root(), ask, Timestamp(1))),
     }
 }
 
-fn recall() -> Recall {
-    Recall {
+fn recall() -> ReuseGrant {
+    ReuseGrant {
         scope: "council/IT".into(),
         question: canary(),
         similarity_min_milli: None,
@@ -393,8 +396,8 @@ fn commands() -> Vec<Command> {
                 id: 0,
                 reply: CellReply::Each(vec![
                     CellOutcome::Said(canary()),
-                    CellOutcome::Fault(CellFault {
-                        kind: FaultKind::Truncated,
+                    CellOutcome::Fault(CellException {
+                        kind: CellExceptionKind::Truncated,
                         message: canary(),
                         partial: Some(canary()),
                     }),
@@ -417,25 +420,25 @@ fn commands() -> Vec<Command> {
             ask,
             request: DomainRequest {
                 domain: "plans".into(),
-                access: Access::Write,
+                access: DomainAccess::Write,
                 request: canary(),
                 sources: Vec::new(),
             },
         },
         Command::Emit {
-            block: Block {
+            block: OutputBlock {
                 channel: "cli".into(),
                 text: canary(),
             },
         },
         Command::Await {
-            awaited: Awaited::Until { at: Timestamp(1) },
+            awaited: ExternalWait::Until { at: Timestamp(1) },
         },
         Command::Await {
-            awaited: Awaited::Approval { ask },
+            awaited: ExternalWait::Approval { ask },
         },
         Command::Await {
-            awaited: Awaited::Repair {
+            awaited: ExternalWait::Repair {
                 ask,
                 failure: failure(),
             },
@@ -461,7 +464,7 @@ fn address(n: u8) -> Digest {
 }
 
 /// Seals every text that `texts` shows, and says how many there were.
-fn seal(texts: &mut impl Texts) -> usize {
+fn seal(texts: &mut impl VisitTexts) -> usize {
     let mut count = 0;
     texts.each_text(&mut |text| {
         assert_eq!(text.as_str(), CANARY, "a text that the test does not know");
@@ -521,7 +524,7 @@ fn x02_the_list_of_events_and_commands_is_whole() {
 #[test]
 fn x02_a_sealed_record_reads_back_and_opens_to_what_it_was() {
     for kind in events() {
-        let mut record = Record {
+        let mut record = JournalRecord {
             seq: Seq(3),
             epoch: Epoch(1),
             event: Event {
@@ -534,7 +537,7 @@ fn x02_a_sealed_record_reads_back_and_opens_to_what_it_was() {
         let count = seal(&mut record);
         let json = serde_json::to_string(&record).unwrap();
         assert_eq!(canaries(&json), 0);
-        let mut read: Record = serde_json::from_str(&json).unwrap();
+        let mut read: JournalRecord = serde_json::from_str(&json).unwrap();
         let mut closed = 0;
         read.each_text(&mut |text| {
             assert!(text.is_closed());

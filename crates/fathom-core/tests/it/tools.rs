@@ -3,17 +3,17 @@
 use std::fmt::Write as _;
 
 use fathom_core::amounts::{Amounts, Dimension};
-use fathom_core::effect::{EffectClass, EffectOutcome, KillScope, PolicyDecision, Target};
-use fathom_core::event::{CallOutcome, Signal, Started};
+use fathom_core::effect::{EffectClass, EffectOutcome, EffectTarget, KillScope, PolicyDecision};
+use fathom_core::event::{EpisodeSpec, ModelCallOutcome, Signal};
 use fathom_core::failure::{FailureKind, ModelFailure};
-use fathom_core::model::{Ending, Reply, Speaker};
-use fathom_core::outcome::{EpisodeResult, NextAction, Status};
-use fathom_core::program::Programs;
-use fathom_core::programs::BuiltIn;
+use fathom_core::model::{FinishReason, ModelReply, Speaker};
+use fathom_core::outcome::{EpisodeResult, EpisodeStatus, NextAction};
+use fathom_core::program::ProgramFactory;
+use fathom_core::programs::BuiltInPrograms;
 use fathom_core::programs::tools::{
-    ARGUMENTS_BYTES_MAX, CALLS_MAX, Came, Offered, Params, Report, Ruling,
+    ARGUMENTS_BYTES_MAX, CALLS_MAX, CallOutcome, CallRuling, OfferedTool, ToolsConfig, ToolsReport,
 };
-use fathom_core::step::Step;
+use fathom_core::step::HostStep;
 use fathom_core::stop::StopReason;
 use fathom_core::text::Text;
 use fathom_core::tool::{ToolCall, ToolSpec};
@@ -33,8 +33,8 @@ const RICH: Amounts = Amounts {
     episodes: 10,
 };
 
-fn target(action: &str) -> Target {
-    Target {
+fn target(action: &str) -> EffectTarget {
+    EffectTarget {
         tenant: "acme".into(),
         platform: "forum".into(),
         account: "acme-news".into(),
@@ -42,8 +42,8 @@ fn target(action: &str) -> Target {
     }
 }
 
-fn offered(name: &str, class: EffectClass, schema: &Value) -> Offered {
-    Offered {
+fn offered(name: &str, class: EffectClass, schema: &Value) -> OfferedTool {
+    OfferedTool {
         spec: ToolSpec {
             name: name.into(),
             description: Text::new(format!("Does {name}.")),
@@ -54,25 +54,25 @@ fn offered(name: &str, class: EffectClass, schema: &Value) -> Offered {
     }
 }
 
-fn params() -> Params {
+fn params() -> ToolsConfig {
     let post = json!({
         "type": "object",
         "properties": {"text": {"type": "string"}, "to": {"type": "string"}},
         "required": ["text"],
         "additionalProperties": false,
     });
-    Params {
+    ToolsConfig {
         system: "You are careful.".into(),
         tools: vec![
             offered("look", EffectClass::Read, &json!({"type": "object"})),
             offered("post", EffectClass::Effect, &post),
         ],
         event: "plan-7".into(),
-        ..Params::default()
+        ..ToolsConfig::default()
     }
 }
 
-fn started(params: &Params) -> Started {
+fn started(params: &ToolsConfig) -> EpisodeSpec {
     let mut started = root(RICH);
     started.goal = "Announce the workshop.".into();
     started.program = params.spec();
@@ -80,8 +80,8 @@ fn started(params: &Params) -> Started {
     started
 }
 
-fn open(params: &Params) -> Desk {
-    Desk::open(BuiltIn, started(params))
+fn open(params: &ToolsConfig) -> Desk {
+    Desk::open(BuiltInPrograms, started(params))
 }
 
 fn call(name: &str, arguments: &str) -> ToolCall {
@@ -95,11 +95,11 @@ fn call(name: &str, arguments: &str) -> ToolCall {
 #[track_caller]
 fn want(desk: &mut Desk, calls: &[ToolCall]) -> Sent {
     let sent = desk.sent();
-    let reply = Reply {
+    let reply = ModelReply {
         tool_calls: calls.to_vec(),
         ..fixture::reply(sent.input_tokens(), "")
     };
-    desk.answer(&sent, CallOutcome::Replied(reply));
+    desk.answer(&sent, ModelCallOutcome::Replied(reply));
     sent
 }
 
@@ -138,12 +138,12 @@ fn results(sent: &Sent) -> Vec<Value> {
         .collect()
 }
 
-fn report(result: &EpisodeResult) -> Report {
+fn report(result: &EpisodeResult) -> ToolsReport {
     serde_json::from_str(result.report.as_ref().unwrap().as_str()).unwrap()
 }
 
 fn proposals(desk: &Desk) -> usize {
-    let is_proposal = |step: &&Step| matches!(step, Step::Decide { .. });
+    let is_proposal = |step: &&HostStep| matches!(step, HostStep::Decide { .. });
     desk.steps.iter().filter(is_proposal).count()
 }
 
@@ -180,15 +180,15 @@ fn e13_a_call_is_an_effect_whose_target_and_event_are_not_the_models() {
         })]
     );
     let result = desk.result();
-    assert_eq!(result.status, Status::Ok);
+    assert_eq!(result.status, EpisodeStatus::Ok);
     assert_eq!(result.stop_reason, StopReason::Success);
     assert_eq!(result.answer.as_ref().unwrap().as_str(), "It is announced.");
     let report = report(result);
     assert_eq!((report.turns, report.invalid), (2, 0));
     assert_eq!(report.calls.len(), 1);
     assert_eq!(report.calls[0].tool, "post");
-    assert_eq!(report.calls[0].decision, Ruling::Allowed);
-    assert_eq!(report.calls[0].outcome, Some(Came::Confirmed));
+    assert_eq!(report.calls[0].decision, CallRuling::Allowed);
+    assert_eq!(report.calls[0].outcome, Some(CallOutcome::Confirmed));
     assert_eq!(report.calls[0].receipt, "id 5");
 }
 
@@ -216,7 +216,7 @@ fn e13_calls_of_one_turn_go_out_together_and_are_told_in_their_order() {
         json!({"rows": [2]}),
         "typed where it is JSON"
     );
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn e13_what_was_denied_refused_or_failed_is_told_so_that_the_model_can_do_someth
     let decisions: Vec<_> = report.calls.iter().map(|call| call.decision).collect();
     assert_eq!(
         decisions,
-        [Ruling::Denied, Ruling::Refused, Ruling::Allowed]
+        [CallRuling::Denied, CallRuling::Refused, CallRuling::Allowed]
     );
 }
 
@@ -268,7 +268,7 @@ fn e13_an_effect_in_doubt_needs_a_person_whatever_the_model_answers() {
     assert_eq!(proposals(&desk), 0, "it may have happened: not again");
     desk.reply_next("All is well.");
     let result = desk.result();
-    assert_eq!(result.status, Status::NeedsReview);
+    assert_eq!(result.status, EpisodeStatus::NeedsReview);
     let is_ticket = |action: &NextAction| matches!(action, NextAction::Handoff(_));
     assert!(result.next_actions.iter().any(is_ticket));
 }
@@ -295,7 +295,7 @@ fn e14_an_effect_that_happened_is_not_wanted_again_in_other_spacing_or_beside_it
     let place = carry_out(&mut desk, confirmed("id 2"));
     assert_eq!(place.effect.event, "plan-7/post/3");
     desk.reply_next("done");
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
 }
 
 #[test]
@@ -467,7 +467,7 @@ fn e06_the_same_call_with_the_same_outcome_is_said_and_then_ends_the_episode() {
     assert_eq!(notes, [false, true]);
     let result = desk.result();
     assert_eq!(result.stop_reason, StopReason::NoNewInformation);
-    assert_eq!(result.status, Status::NeedsReview);
+    assert_eq!(result.status, EpisodeStatus::NeedsReview);
     assert!(matches!(result.next_actions[..], [NextAction::Handoff(_)]));
 }
 
@@ -479,7 +479,7 @@ fn a_call_that_brings_something_new_each_time_may_be_repeated() {
         carry_out(&mut desk, confirmed(&round.to_string()));
     }
     desk.reply_next("done");
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
 }
 
 #[test]
@@ -493,7 +493,7 @@ fn turns_of_nothing_but_impossible_calls_end_the_episode() {
 
 #[test]
 fn the_last_turn_has_no_tools_and_its_words_are_kept_for_a_person() {
-    let params = Params {
+    let params = ToolsConfig {
         turns_max: 3,
         ..params()
     };
@@ -507,7 +507,7 @@ fn the_last_turn_has_no_tools_and_its_words_are_kept_for_a_person() {
     assert!(told(&sent).contains("This is your last turn"));
     assert_eq!(proposals(&desk), 0, "none was offered");
     let result = desk.result();
-    assert_eq!(result.status, Status::NeedsReview);
+    assert_eq!(result.status, EpisodeStatus::NeedsReview);
     let dimension = Dimension::Calls;
     assert_eq!(
         result.stop_reason,
@@ -521,7 +521,7 @@ fn a_budget_without_room_for_a_call_leaves_one_turn_to_answer() {
     let params = params();
     let mut started = started(&params);
     started.budget.amounts.tools = 2;
-    let mut desk = Desk::open(BuiltIn, started);
+    let mut desk = Desk::open(BuiltInPrograms, started);
     want(&mut desk, &[call("look", r#"{"page":1}"#)]);
     carry_out(&mut desk, confirmed("one"));
     want(&mut desk, &[call("look", r#"{"page":2}"#)]);
@@ -556,7 +556,7 @@ fn e16_a_kill_switch_ends_it_at_the_next_call() {
 fn an_answer_must_meet_its_schema() {
     let schema =
         json!({"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]});
-    let params = Params {
+    let params = ToolsConfig {
         schema: Some(schema.clone()),
         turns_max: 4,
         ..params()
@@ -573,7 +573,7 @@ fn an_answer_must_meet_its_schema() {
     assert!(told(&sent).contains("no JSON"));
     let sent = desk.reply_next(r#"{"id": 5}"#);
     assert!(told(&sent).contains("does not meet its schema"));
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
 
     let mut desk = open(&params);
     for _ in 0..3 {
@@ -597,7 +597,11 @@ fn a_call_written_as_words_is_heard_and_other_json_is_an_answer() {
         said.text.as_str(),
         r#"{"tool":"look","arguments":{"page":1}}"#
     );
-    assert_eq!(desk.result().status, Status::Ok, "no such tool was offered");
+    assert_eq!(
+        desk.result().status,
+        EpisodeStatus::Ok,
+        "no such tool was offered"
+    );
 }
 
 #[test]
@@ -616,16 +620,16 @@ fn h04_a_model_that_thinks_aloud_calls_and_answers_alike() {
     );
     let sent = desk.reply_next(&format!("{thought}Announced."));
     assert!(told(&sent).contains("said nothing"));
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
     let answer = desk.result().answer.as_ref().map(Text::as_str);
     assert_eq!(answer, Some("Announced."));
 
     // An object amid words is told of, and not called.
     let mut desk = open(&params());
     desk.reply_next(r#"I could say {"tool": "look", "arguments": {}} here."#);
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
 
-    let mut desk = open(&Params {
+    let mut desk = open(&ToolsConfig {
         schema: Some(json!({"type": "object", "required": ["id"]})),
         ..params()
     });
@@ -644,7 +648,7 @@ fn cut_and_empty_replies_are_asked_for_again() {
     desk.fail(&sent, ModelFailure::sent(FailureKind::Empty, ""));
     let sent = desk.reply_next("Announced.");
     assert!(told(&sent).contains("said nothing"));
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
     assert_eq!(
         desk.result().answer.as_ref().unwrap().as_str(),
         "Announced."
@@ -656,18 +660,21 @@ fn a_model_that_cannot_be_reached_leaves_what_was_said_before() {
     let params = params();
     let mut desk = open(&params);
     let sent = desk.sent();
-    let reply = Reply {
+    let reply = ModelReply {
         tool_calls: vec![call("look", "{}")],
         ..fixture::reply(sent.input_tokens(), "I look first.")
     };
-    desk.answer(&sent, CallOutcome::Replied(reply));
+    desk.answer(&sent, ModelCallOutcome::Replied(reply));
     carry_out(&mut desk, confirmed("one"));
     let sent = desk.sent();
     desk.fail(&sent, ModelFailure::sent(FailureKind::Refused, "no"));
     let result = desk.result();
-    assert_eq!(result.status, Status::Failed);
+    assert_eq!(result.status, EpisodeStatus::Failed);
     assert_eq!(result.answer.as_ref().unwrap().as_str(), "I look first.");
-    assert_eq!(report(result).calls[0].outcome, Some(Came::Confirmed));
+    assert_eq!(
+        report(result).calls[0].outcome,
+        Some(CallOutcome::Confirmed)
+    );
 }
 
 #[test]
@@ -681,18 +688,18 @@ fn x04_a_run_goes_on_where_its_journal_ends() {
     desk.settle(&place, confirmed("id 1"));
     desk.crash(desk.log.entries.len());
     desk.reply_next("done");
-    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(desk.result().status, EpisodeStatus::Ok);
 }
 
 #[test]
 fn parameters_are_checked_before_anything_runs() {
-    let build = |params: &Params| match BuiltIn.build(&params.spec()) {
+    let build = |params: &ToolsConfig| match BuiltInPrograms.build(&params.spec()) {
         Ok(_) => String::new(),
         Err(error) => error.to_string(),
     };
     assert_eq!(build(&params()), "");
-    assert_eq!(build(&Params::default()), "", "no tools, no event");
-    let with = |change: fn(&mut Params)| {
+    assert_eq!(build(&ToolsConfig::default()), "", "no tools, no event");
+    let with = |change: fn(&mut ToolsConfig)| {
         let mut changed = params();
         change(&mut changed);
         build(&changed)
@@ -759,7 +766,7 @@ proptest! {
         outcomes in prop::collection::vec(any_outcome(), 1..20),
         turns_max in 1_u32..8,
     ) {
-        let mut desk = open(&Params { turns_max, ..params() });
+        let mut desk = open(&ToolsConfig { turns_max, ..params() });
         let mut replies = replies.into_iter().cycle();
         let mut outcomes = outcomes.into_iter().cycle();
         let mut turns = 0;
@@ -784,12 +791,12 @@ proptest! {
             prop_assert!(turns <= turns_max);
             let sent = desk.sent();
             let (text, tool_calls, is_cut) = replies.next().unwrap();
-            let reply = Reply {
+            let reply = ModelReply {
                 tool_calls,
-                ending: if is_cut { Ending::Truncated } else { Ending::Complete },
+                ending: if is_cut { FinishReason::Truncated } else { FinishReason::Complete },
                 ..fixture::reply(sent.input_tokens(), &text)
             };
-            desk.answer(&sent, CallOutcome::Replied(reply));
+            desk.answer(&sent, ModelCallOutcome::Replied(reply));
         }
         prop_assert!(desk.result().report.is_some());
     }

@@ -2,7 +2,7 @@
 
 use fathom_core::amounts::Amounts;
 use fathom_core::contract::{Contract, RecursionPolicy};
-use fathom_core::event::Started;
+use fathom_core::event::EpisodeSpec;
 use fathom_core::program::{Ask, OnOutage};
 use fathom_core::unit::Nanodollars;
 use proptest::prelude::*;
@@ -85,14 +85,14 @@ fn contract() -> Contract {
 
 impl Node {
     /// The scripts of the tree, and what its root starts with.
-    pub(crate) fn plant(&self, limits: Amounts) -> (Scripts, Started) {
+    pub(crate) fn plant(&self, limits: Amounts) -> (Scripts, EpisodeSpec) {
         let mut grower = Grower {
             scripts: Scripts::default(),
             names: 0,
             effects: 0,
         };
         let name = grower.grow(self);
-        let started = Started {
+        let started = EpisodeSpec {
             program: fixture::program(&name),
             contract: contract(),
             ..fixture::root(limits)

@@ -1,12 +1,12 @@
 //! Moments that a program waits for, and messages that it posts.
 
 use fathom_core::amounts::Dimension;
-use fathom_core::command::{Awaited, Command};
-use fathom_core::event::{Departure, EventKind};
+use fathom_core::command::{Command, ExternalWait};
+use fathom_core::event::{EventKind, ReleaseReason};
 use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::program::Ask;
-use fathom_core::protocol::{CouncilRole, Draft, Envelope, MessageId, messages};
-use fathom_core::step::Step;
+use fathom_core::protocol::{CouncilRole, Envelope, MessageDraft, MessageId, messages};
+use fathom_core::step::HostStep;
 use fathom_core::stop::{ErrorClass, StopReason};
 use fathom_core::unit::{Millis, Timestamp};
 
@@ -21,14 +21,14 @@ fn timers(desk: &Desk) -> Vec<Timestamp> {
     let steps = desk.steps.iter();
     steps
         .filter_map(|step| match step {
-            Step::Timer { at, .. } => Some(*at),
+            HostStep::Timer { at, .. } => Some(*at),
             _ => None,
         })
         .collect()
 }
 
 fn post(words: &str) -> Ask {
-    Ask::Post(Box::new(Draft::info(CouncilRole::Lite, words)))
+    Ask::Post(Box::new(MessageDraft::info(CouncilRole::Lite, words)))
 }
 
 fn tick(desk: &mut Desk, at: Timestamp) {
@@ -100,7 +100,7 @@ fn c11_a_new_owner_waits_for_the_same_moment() {
         if crash {
             desk.crash(desk.log.entries.len());
         } else {
-            desk.hand_over(Departure::Interrupted, DAY);
+            desk.hand_over(ReleaseReason::Interrupted, DAY);
         }
         assert_eq!(timers(&desk), [SOON]);
         desk.ring(&EpisodeId::root());
@@ -137,7 +137,7 @@ fn c11_a_moment_that_comes_after_the_end_changes_nothing() {
         matches!(
             command,
             Command::Await {
-                awaited: Awaited::Until { .. }
+                awaited: ExternalWait::Until { .. }
             }
         )
     };

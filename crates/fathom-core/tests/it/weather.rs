@@ -7,14 +7,14 @@ use std::sync::Arc;
 use fathom_core::amounts::Amounts;
 use fathom_core::effect::{EffectOutcome, KillScope, PolicyDecision};
 use fathom_core::episode::{Episode, billed};
-use fathom_core::event::{CallOutcome, Departure, EventKind, Signal, Started};
+use fathom_core::event::{EpisodeSpec, EventKind, ModelCallOutcome, ReleaseReason, Signal};
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, EpisodeId, Epoch};
-use fathom_core::ledger::Accounts;
-use fathom_core::model::{Ending, Measured, Reply, Request};
-use fathom_core::program::Programs;
+use fathom_core::ledger::BudgetAccounts;
+use fathom_core::model::{FinishReason, ModelReply, ModelRequest, RequestEstimate};
+use fathom_core::program::ProgramFactory;
 use fathom_core::run::Run;
-use fathom_core::step::{Position, Step, Wait};
+use fathom_core::step::{HostStep, LogPosition, RunWait};
 use fathom_core::unit::{Millis, Timestamp};
 
 use crate::desk::refold;
@@ -46,7 +46,7 @@ impl Dice {
 /// Something the host was asked to do and has not answered yet.
 enum Work {
     Measure(EpisodeId, EventKind),
-    Call(Wire, Request),
+    Call(Wire, ModelRequest),
     /// A call that was given up.
     Cancel(Wire),
     Decide(EpisodeId, AskId),
@@ -66,7 +66,7 @@ pub(crate) enum Climate {
 }
 
 pub(crate) struct Weather {
-    programs: Arc<dyn Programs>,
+    programs: Arc<dyn ProgramFactory>,
     run: Run,
     pub(crate) log: Journal,
     limit: Amounts,
@@ -79,7 +79,7 @@ pub(crate) struct Weather {
     wires: BTreeMap<Wire, Amounts>,
     /// What providers have billed for sure.
     bill: Amounts,
-    waiting: Option<Wait>,
+    waiting: Option<RunWait>,
     dice: Dice,
     climate: Climate,
     pub(crate) crashes: usize,
@@ -90,11 +90,11 @@ pub(crate) struct Weather {
 impl Weather {
     pub(crate) fn new(
         scripts: Scripts,
-        started: Started,
+        started: EpisodeSpec,
         climate: Climate,
         rolls: Vec<u8>,
     ) -> Self {
-        let programs: Arc<dyn Programs> = Arc::new(scripts);
+        let programs: Arc<dyn ProgramFactory> = Arc::new(scripts);
         let mut weather = Self {
             run: Run::new(Epoch(1), Arc::clone(&programs)),
             programs,
@@ -220,10 +220,10 @@ impl Weather {
             return;
         }
         match self.waiting.take() {
-            Some(Wait::Approval) if self.dice.roll(2) == 0 => self.decide_all(),
+            Some(RunWait::Approval) if self.dice.roll(2) == 0 => self.decide_all(),
             Some(_) => {
                 self.run
-                    .release(&mut self.log, self.now, Departure::Interrupted);
+                    .release(&mut self.log, self.now, ReleaseReason::Interrupted);
                 self.durable = self.log.entries.len();
                 self.take_over();
                 self.decide_all();
@@ -280,7 +280,7 @@ impl Weather {
 
     fn flush(&mut self, upto: usize) {
         self.durable = upto;
-        let steps = self.run.durable(Position(upto as u64));
+        let steps = self.run.durable(LogPosition(upto as u64));
         self.take(steps);
     }
 
@@ -307,17 +307,17 @@ impl Weather {
             return;
         }
         self.run = refold(&self.log, self.epoch, &self.programs);
-        self.run.durable(Position(self.durable as u64));
+        self.run.durable(LogPosition(self.durable as u64));
         self.told_over = self.run.result().is_some();
         let steps = self.run.resume(&mut self.log, self.now);
         self.take(steps);
     }
 
-    fn take(&mut self, steps: Vec<Step>) {
+    fn take(&mut self, steps: Vec<HostStep>) {
         for step in steps {
             self.waiting = None;
             match step {
-                Step::Measure {
+                HostStep::Measure {
                     episode,
                     ask,
                     request,
@@ -328,7 +328,7 @@ impl Weather {
                     let kind = fixture::measured(ask, &request, &weigh, round, None);
                     self.work.push(Work::Measure(episode, kind));
                 }
-                Step::Call {
+                HostStep::Call {
                     episode,
                     ask,
                     attempt,
@@ -342,7 +342,7 @@ impl Weather {
                     assert_eq!(before, None, "{wire:?} went out twice");
                     self.work.push(Work::Call(wire, request));
                 }
-                Step::Cancel {
+                HostStep::Cancel {
                     episode,
                     ask,
                     attempt,
@@ -352,21 +352,21 @@ impl Weather {
                         .retain(|work| !matches!(work, Work::Call(w, _) if *w == wire));
                     self.work.push(Work::Cancel(wire));
                 }
-                Step::Timer { episode, at } => {
+                HostStep::Timer { episode, at } => {
                     self.timers.insert(episode, at);
                 }
-                Step::Decide { episode, ask, .. } => self.work.push(Work::Decide(episode, ask)),
-                Step::Attempt(permit) => {
+                HostStep::Decide { episode, ask, .. } => self.work.push(Work::Decide(episode, ask)),
+                HostStep::Attempt(permit) => {
                     self.bill.tools += 1;
                     let episode = permit.episode().clone();
                     self.work.push(Work::Attempt(episode, permit.ask()));
                 }
-                Step::Reconcile { episode, ask, .. } => {
+                HostStep::Reconcile { episode, ask, .. } => {
                     self.work.push(Work::Reconcile(episode, ask));
                 }
-                Step::Host { .. } | Step::Emit { .. } | Step::Over { .. } => {}
-                Step::Waiting(wait) => self.waiting = Some(wait),
-                Step::Finished(_) => self.told_over = true,
+                HostStep::Host { .. } | HostStep::Emit { .. } | HostStep::Over { .. } => {}
+                HostStep::Waiting(wait) => self.waiting = Some(wait),
+                HostStep::Finished(_) => self.told_over = true,
             }
         }
     }
@@ -376,7 +376,7 @@ impl Weather {
         let answered = self.log.of(episode).any(|record| {
             matches!(&record.event.kind, EventKind::ModelReplied {
                 ask: answered,
-                outcome: CallOutcome::Replied(_),
+                outcome: ModelCallOutcome::Replied(_),
                 ..
             } if *answered == ask)
         });
@@ -404,7 +404,7 @@ impl Weather {
                     None => ModelFailure::unsent(kind, words),
                 };
                 let request = fixture::request("");
-                self.replied(wire, &measured(&request), CallOutcome::Failed(failure));
+                self.replied(wire, &measured(&request), ModelCallOutcome::Failed(failure));
             }
             Work::Decide(episode, ask) => {
                 let rule = || "a rule".to_owned();
@@ -437,7 +437,7 @@ impl Weather {
         }
     }
 
-    fn outcome(&mut self, request: &Request) -> CallOutcome {
+    fn outcome(&mut self, request: &ModelRequest) -> ModelCallOutcome {
         let input = measured(request).input_tokens;
         let mut output = self.dice.roll(256) as u64 * u64::from(request.output_tokens_max) / 255;
         if self.climate == Climate::Dishonest {
@@ -447,7 +447,7 @@ impl Weather {
                 _ => output,
             };
         }
-        let failed = CallOutcome::Failed;
+        let failed = ModelCallOutcome::Failed;
         match self.dice.roll(32) {
             20 | 21 => failed(fixture::rate_limited(Millis(5_000))),
             22 | 23 => failed(ModelFailure::sent(FailureKind::Timeout, "too slow")),
@@ -457,13 +457,13 @@ impl Weather {
             28 => failed(fixture::billed(FailureKind::Refused, input, output)),
             face => {
                 self.said += 1;
-                CallOutcome::Replied(Reply {
+                ModelCallOutcome::Replied(ModelReply {
                     text: format!("answer {}", self.said).into(),
                     tool_calls: Vec::new(),
                     ending: if face == 29 {
-                        Ending::Truncated
+                        FinishReason::Truncated
                     } else {
-                        Ending::Complete
+                        FinishReason::Complete
                     },
                     usage: fixture::usage(input, output),
                     latency: Millis(1),
@@ -475,7 +475,7 @@ impl Weather {
         }
     }
 
-    fn replied(&mut self, wire: Wire, measured: &Measured, outcome: CallOutcome) {
+    fn replied(&mut self, wire: Wire, measured: &RequestEstimate, outcome: ModelCallOutcome) {
         if let Some(worst) = self.wires.remove(&wire) {
             self.bill = self.bill.plus(billed(&outcome, measured, worst));
         }
@@ -491,6 +491,6 @@ impl Weather {
     }
 }
 
-fn measured(request: &Request) -> Measured {
+fn measured(request: &ModelRequest) -> RequestEstimate {
     fixture::measure(request, None)
 }

@@ -1,13 +1,13 @@
 //! An episode whose verdict stands still owes its calls, children and effects an end.
 
-use fathom_core::command::Block;
+use fathom_core::command::OutputBlock;
 use fathom_core::effect::{EffectOutcome, PolicyDecision};
-use fathom_core::event::{CallOutcome, Departure, EventKind, ProgramSpec, Signal};
+use fathom_core::event::{EventKind, ModelCallOutcome, ProgramSpec, ReleaseReason, Signal};
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::outcome::Status;
-use fathom_core::program::{Ask, Input, Program, ProgramError, Programs, View};
-use fathom_core::step::{Position, Step, Wait};
+use fathom_core::outcome::EpisodeStatus;
+use fathom_core::program::{Ask, Program, ProgramError, ProgramFactory, ProgramInput, ProgramView};
+use fathom_core::step::{HostStep, LogPosition, RunWait};
 use fathom_core::stop::StopReason;
 use fathom_core::text::Text;
 
@@ -18,7 +18,7 @@ use crate::script::Scripts;
 /// Asks for two calls, a child and an effect, and is done with the first reply.
 struct Hasty;
 
-impl Programs for Hasty {
+impl ProgramFactory for Hasty {
     fn build(&self, spec: &ProgramSpec) -> Result<Box<dyn Program>, ProgramError> {
         if spec.name == "root" {
             Ok(Box::new(Self))
@@ -31,16 +31,16 @@ impl Programs for Hasty {
 }
 
 impl Program for Hasty {
-    fn on(&mut self, input: Input<'_>, _: &View<'_>) -> Vec<Ask> {
+    fn on(&mut self, input: ProgramInput<'_>, _: &ProgramView<'_>) -> Vec<Ask> {
         match input {
-            Input::Start(_) => vec![
+            ProgramInput::Start(_) => vec![
                 call(5, 5),
                 call(6, 6),
                 spawn("child"),
                 effect("event-1"),
                 call(7, 7),
             ],
-            Input::Reply { .. } => vec![finish(Some("enough")), call(8, 8)],
+            ProgramInput::Reply { .. } => vec![finish(Some("enough")), call(8, 8)],
             _ => Vec::new(),
         }
     }
@@ -87,7 +87,7 @@ fn e05_a_finished_program_waits_for_all_that_is_out() {
     assert!(!desk.is_over(), "the effect is out");
     desk.settle(&place, confirmed());
     let result = desk.result();
-    assert_eq!(result.status, Status::Ok);
+    assert_eq!(result.status, EpisodeStatus::Ok);
     let answer = result.answer.as_ref().map(Text::as_str);
     assert_eq!(answer, Some("enough"), "the program's own verdict stands");
     // Nine for the reply, and the others in full, for nobody knows.
@@ -109,7 +109,7 @@ fn x04_a_crash_while_winding_down_ends_the_same_way() {
     let asked = desk.reconcile();
     desk.settle(&asked, confirmed());
     let result = desk.result();
-    assert_eq!(result.status, Status::Ok);
+    assert_eq!(result.status, EpisodeStatus::Ok);
     assert_eq!(result.answer.as_ref().map(Text::as_str), Some("enough"));
     assert_eq!(result.budget.spent.tools, 1);
 }
@@ -118,39 +118,41 @@ fn x04_a_crash_while_winding_down_ends_the_same_way() {
 fn answer_all(desk: &mut Desk) {
     while let Some(step) = desk.steps.pop() {
         let (episode, kind) = match step {
-            Step::Call {
+            HostStep::Call {
                 episode,
                 ask,
                 attempt,
                 ..
             } => {
-                let outcome = CallOutcome::Replied(reply(1, "four"));
+                let outcome = ModelCallOutcome::Replied(reply(1, "four"));
                 (episode, replied(ask, attempt, outcome))
             }
-            Step::Cancel {
+            HostStep::Cancel {
                 episode,
                 ask,
                 attempt,
             } => {
-                let outcome = CallOutcome::Failed(cancelled());
+                let outcome = ModelCallOutcome::Failed(cancelled());
                 (episode, replied(ask, attempt, outcome))
             }
-            Step::Decide { episode, ask, .. } => {
+            HostStep::Decide { episode, ask, .. } => {
                 let decision = PolicyDecision::Allow { rules: Vec::new() };
                 (episode, EventKind::decided(ask, decision))
             }
-            Step::Attempt(permit) => (
+            HostStep::Attempt(permit) => (
                 permit.episode().clone(),
                 EventKind::settled(permit.ask(), confirmed()),
             ),
-            Step::Reconcile { episode, ask, .. } => (episode, EventKind::settled(ask, confirmed())),
+            HostStep::Reconcile { episode, ask, .. } => {
+                (episode, EventKind::settled(ask, confirmed()))
+            }
             _ => continue,
         };
         desk.deliver(&episode, kind);
     }
 }
 
-fn replied(ask: AskId, attempt: u16, outcome: CallOutcome) -> EventKind {
+fn replied(ask: AskId, attempt: u16, outcome: ModelCallOutcome) -> EventKind {
     EventKind::ModelReplied {
         ask,
         attempt,
@@ -206,7 +208,7 @@ fn e05_a_run_that_was_let_go_takes_nothing_more() {
     let mut desk = Desk::open(Scripts::root(vec![vec![call(5, 5)]]), root(AMPLE));
     let sent = desk.sent();
     desk.run
-        .release(&mut desk.log, desk.now, Departure::Interrupted);
+        .release(&mut desk.log, desk.now, ReleaseReason::Interrupted);
     let before = desk.log.entries.len();
     desk.reply(&sent, "late");
     desk.signal(&Signal::Cancel);
@@ -217,7 +219,7 @@ fn e05_a_run_that_was_let_go_takes_nothing_more() {
 
 #[test]
 fn x03_what_must_be_shown_is_shown_before_a_run_waits() {
-    let block = Block {
+    let block = OutputBlock {
         channel: "cli".into(),
         text: "may I post this?".into(),
     };
@@ -239,12 +241,12 @@ fn x03_what_must_be_shown_is_shown_before_a_run_waits() {
         "an owner who left now would not show it"
     );
     desk.flush_all();
-    let shown = Step::Emit {
+    let shown = HostStep::Emit {
         episode: EpisodeId::root(),
         block,
     };
     assert!(desk.steps.contains(&shown));
-    assert_eq!(desk.waiting, Some(Wait::Approval));
-    desk.flush(Position(u64::MAX));
+    assert_eq!(desk.waiting, Some(RunWait::Approval));
+    desk.flush(LogPosition(u64::MAX));
     assert!(!desk.run.awaits_log());
 }

@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use fathom_core::contract::{Autonomy, Role};
+use fathom_core::contract::{AgentRole, Autonomy};
 use fathom_core::effect::{DryRun, EffectClass, EffectRequest, PolicyDecision};
 use fathom_core::text::Text;
-use fathom_gateway::{Asked, Bundle, Gateway, Settings};
+use fathom_gateway::{CheckedPolicies, EffectQuestion, Gateway, GatewaySettings};
 
 use crate::fixture::{NOW, ROLES, effect, run, tainted, word};
 
 fn agency() -> Gateway {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../charters/agency");
     let read = |path: &Path| std::fs::read_to_string(path).unwrap();
-    let settings = Settings::parse(&read(&folder.join("gateway.toml"))).unwrap();
+    let settings = GatewaySettings::parse(&read(&folder.join("gateway.toml"))).unwrap();
     let mut files: Vec<(String, String)> = std::fs::read_dir(folder.join("policies"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -28,7 +28,7 @@ fn agency() -> Gateway {
         .map(|(name, text)| (&**name, &**text))
         .collect();
     let entities = read(&folder.join("entities.json"));
-    let bundle = Bundle::new(&files, &settings.schema().unwrap(), &entities).unwrap();
+    let bundle = CheckedPolicies::new(&files, &settings.schema().unwrap(), &entities).unwrap();
     Gateway {
         bundle,
         tenant: "sample".to_owned(),
@@ -38,7 +38,7 @@ fn agency() -> Gateway {
 }
 
 struct Case {
-    role: Role,
+    role: AgentRole,
     effect: EffectRequest,
     dry_run: Option<bool>,
 }
@@ -48,7 +48,7 @@ fn decide(gateway: &Gateway, case: &Case) -> PolicyDecision {
         ok,
         report: Text::from("rehearsed"),
     });
-    let asked = Asked {
+    let asked = EffectQuestion {
         run: run(),
         role: case.role,
         autonomy: Autonomy::Act,
@@ -61,22 +61,22 @@ fn decide(gateway: &Gateway, case: &Case) -> PolicyDecision {
 
 /// What the charter means, in its own few words.
 fn meant(
-    role: Role,
+    role: AgentRole,
     action: &str,
     class: EffectClass,
     flags: &BTreeSet<&str>,
     taint: bool,
 ) -> &'static str {
     match (role, action, class) {
-        (Role::Publisher, "publish", _) if flags.contains("publishing_enabled") => "approve",
-        (Role::Engagement, "reply", _) if flags.contains("engagement_enabled") => {
+        (AgentRole::Publisher, "publish", _) if flags.contains("publishing_enabled") => "approve",
+        (AgentRole::Engagement, "reply", _) if flags.contains("engagement_enabled") => {
             if taint {
                 "approve"
             } else {
                 "allow"
             }
         }
-        (Role::Verifier, "visibility", EffectClass::Read) => "allow",
+        (AgentRole::Verifier, "visibility", EffectClass::Read) => "allow",
         _ => "deny",
     }
 }
@@ -120,7 +120,7 @@ fn e09_every_role_may_do_what_the_charter_means_and_nothing_else() {
 fn e09_refusals_name_the_rule() {
     let mut gateway = agency();
     let publish = |dry_run| Case {
-        role: Role::Publisher,
+        role: AgentRole::Publisher,
         effect: effect("publish"),
         dry_run,
     };
@@ -146,7 +146,7 @@ fn e09_refusals_name_the_rule() {
     assert_eq!(denied(&gateway, &other), "no-other-brand");
 
     let mut planner = publish(Some(true));
-    planner.role = Role::Planner;
+    planner.role = AgentRole::Planner;
     assert_eq!(
         denied(&gateway, &planner),
         "only-publisher-and-engagement-act"
@@ -169,12 +169,12 @@ fn e17_operators_agree_to_what_is_published() {
     };
     for (case, rule, hours) in [
         (
-            case(Role::Publisher, effect("publish")),
+            case(AgentRole::Publisher, effect("publish")),
             "publish-with-approval, fathom:autonomy",
             72,
         ),
         (
-            case(Role::Engagement, tainted(effect("reply"), &["/text"])),
+            case(AgentRole::Engagement, tainted(effect("reply"), &["/text"])),
             "reply, reply-to-outsiders-with-approval, fathom:taint",
             24,
         ),

@@ -2,7 +2,8 @@
 
 use fathom_core::unit::Millis;
 use fathom_gateway::{
-    APPROVAL_EXPIRES_AFTER, Approval, Bundle, SCHEMA, Settings, Verdict, with_actions,
+    APPROVAL_EXPIRES_AFTER, CheckedPolicies, GatewaySettings, PolicyVerdict, RequiredApproval,
+    SCHEMA, with_actions,
 };
 
 use crate::fixture::{bundle, effect, ruling, tainted};
@@ -17,14 +18,14 @@ fn refused(policies: &str) -> String {
 #[test]
 fn e13_nothing_is_permitted_by_nothing() {
     let ruling = ruling(&bundle("").unwrap(), &effect("publish"));
-    assert_eq!(ruling.verdict, Verdict::Deny);
+    assert_eq!(ruling.verdict, PolicyVerdict::Deny);
     assert_eq!(ruling.reason(), "fathom:default-deny");
 }
 
 #[test]
 fn e13_a_permit_permits_and_is_named() {
     let ruling = ruling(&bundle(PERMIT).unwrap(), &effect("publish"));
-    assert_eq!(ruling.verdict, Verdict::Allow);
+    assert_eq!(ruling.verdict, PolicyVerdict::Allow);
     assert_eq!(ruling.policies, ["all"]);
 }
 
@@ -35,9 +36,12 @@ fn e13_a_forbid_wins() {
     ))
     .unwrap();
     let denied = ruling(&bundle, &effect("publish"));
-    assert_eq!(denied.verdict, Verdict::Deny);
+    assert_eq!(denied.verdict, PolicyVerdict::Deny);
     assert_eq!(denied.reason(), "never");
-    assert_eq!(ruling(&bundle, &effect("reply")).verdict, Verdict::Allow);
+    assert_eq!(
+        ruling(&bundle, &effect("reply")).verdict,
+        PolicyVerdict::Allow
+    );
 }
 
 #[test]
@@ -48,14 +52,14 @@ fn e13_a_policy_that_fails_denies() {
          context.numbers.getTag(\"/amount\") * 9223372036854775807 > 1 }};"
     );
     let ruling = ruling(&bundle(&policies).unwrap(), &effect("publish"));
-    assert_eq!(ruling.verdict, Verdict::Deny);
+    assert_eq!(ruling.verdict, PolicyVerdict::Deny);
     assert!(ruling.reason().contains("sum"), "{}", ruling.reason());
 }
 
 #[test]
 fn e13_an_action_that_is_not_declared_is_denied() {
     let ruling = ruling(&bundle(PERMIT).unwrap(), &effect("transfer"));
-    assert_eq!(ruling.verdict, Verdict::Deny);
+    assert_eq!(ruling.verdict, PolicyVerdict::Deny);
     assert!(ruling.reason().contains("transfer"), "{}", ruling.reason());
 }
 
@@ -110,7 +114,7 @@ fn policies_see_arguments_by_their_pointers() {
         let policy =
             format!("@id(\"x\") permit (principal, action, resource) when {{ {condition} }};");
         let verdict = ruling(&bundle(&policy).unwrap(), &asked).verdict;
-        assert_eq!(verdict == Verdict::Allow, holds, "{condition}");
+        assert_eq!(verdict == PolicyVerdict::Allow, holds, "{condition}");
     }
 }
 
@@ -126,7 +130,7 @@ fn arguments_that_cannot_be_judged_are_denied() {
     ] {
         let mut asked = effect("publish");
         asked.arguments = arguments.into();
-        assert_eq!(ruling(&bundle, &asked).verdict, Verdict::Deny);
+        assert_eq!(ruling(&bundle, &asked).verdict, PolicyVerdict::Deny);
     }
 }
 
@@ -136,14 +140,14 @@ fn names_with_slashes_are_no_other_account() {
         r#"@id("x") permit (principal, action, resource == Account::"sample/sandbox/main");"#;
     let bundle = bundle(policy).unwrap();
     let mut asked = effect("publish");
-    assert_eq!(ruling(&bundle, &asked).verdict, Verdict::Allow);
+    assert_eq!(ruling(&bundle, &asked).verdict, PolicyVerdict::Allow);
     asked.target.tenant = "sample/sandbox".to_owned();
     asked.target.platform = "main".to_owned();
     asked.target.account = String::new();
-    assert_eq!(ruling(&bundle, &asked).verdict, Verdict::Deny);
+    assert_eq!(ruling(&bundle, &asked).verdict, PolicyVerdict::Deny);
     asked.target.tenant = "sample".to_owned();
     asked.target.platform = "sandbox/main".to_owned();
-    assert_eq!(ruling(&bundle, &asked).verdict, Verdict::Deny);
+    assert_eq!(ruling(&bundle, &asked).verdict, PolicyVerdict::Deny);
 }
 
 #[test]
@@ -154,20 +158,20 @@ fn e17_a_permit_says_who_must_agree() {
            @id("b") @approval("") permit (principal, action == Action::"reply", resource);"#,
     )
     .unwrap();
-    let approval = Approval {
+    let approval = RequiredApproval {
         roles: ["lead".to_owned(), "operator".to_owned()].into(),
         expires_after: Millis(30 * 60 * 1_000),
         second_person: true,
     };
     let verdict = ruling(&bundle, &effect("publish")).verdict;
-    assert_eq!(verdict, Verdict::Approve(approval));
-    let approval = Approval {
+    assert_eq!(verdict, PolicyVerdict::Approve(approval));
+    let approval = RequiredApproval {
         roles: [].into(),
         expires_after: APPROVAL_EXPIRES_AFTER,
         second_person: false,
     };
     let verdict = ruling(&bundle, &effect("reply")).verdict;
-    assert_eq!(verdict, Verdict::Approve(approval));
+    assert_eq!(verdict, PolicyVerdict::Approve(approval));
 }
 
 #[test]
@@ -177,19 +181,19 @@ fn e17_several_permits_ask_for_all_they_want() {
         @id("b") @approval("lead,owner") @expires("1h") permit (principal, action, resource);
         @id("c") permit (principal, action, resource);"#;
     let asked = effect("publish");
-    let approval = Approval {
+    let approval = RequiredApproval {
         roles: ["lead".to_owned()].into(),
         expires_after: Millis(60 * 60 * 1_000),
         second_person: false,
     };
     let verdict = ruling(&bundle(policies).unwrap(), &asked).verdict;
-    assert_eq!(verdict, Verdict::Approve(approval));
+    assert_eq!(verdict, PolicyVerdict::Approve(approval));
 
     let nobody = format!(
         "{policies}\n@id(\"d\") @approval(\"owner\") permit (principal, action, resource);"
     );
     let ruling = ruling(&bundle(&nobody).unwrap(), &asked);
-    assert_eq!(ruling.verdict, Verdict::Deny);
+    assert_eq!(ruling.verdict, PolicyVerdict::Deny);
     assert_eq!(ruling.reason(), "fathom:no-role-in-common");
 }
 
@@ -202,9 +206,9 @@ fn a_policy_can_be_harder_on_taint_and_never_easier() {
     let harder = bundle(harder).unwrap();
     let body = tainted(effect("publish"), &["/text"]);
     let to = tainted(effect("publish"), &["/text", "/to"]);
-    assert_eq!(ruling(&easier, &body).verdict, Verdict::Deny);
-    assert_eq!(ruling(&harder, &body).verdict, Verdict::Allow);
-    assert_eq!(ruling(&harder, &to).verdict, Verdict::Deny);
+    assert_eq!(ruling(&easier, &body).verdict, PolicyVerdict::Deny);
+    assert_eq!(ruling(&harder, &body).verdict, PolicyVerdict::Allow);
+    assert_eq!(ruling(&harder, &to).verdict, PolicyVerdict::Deny);
     assert_eq!(ruling(&harder, &to).reason(), "to");
 }
 
@@ -290,7 +294,7 @@ fn a_bundle_is_refused_with_file_and_line() {
 #[test]
 fn schema_and_entities_are_checked() {
     let schema = with_actions(["publish"]).unwrap();
-    let error = Bundle::new(&[], "entity ;", "[]").unwrap_err();
+    let error = CheckedPolicies::new(&[], "entity ;", "[]").unwrap_err();
     assert_eq!(error.code(), "F0955");
     for entities in [
         "{}",
@@ -298,7 +302,7 @@ fn schema_and_entities_are_checked() {
         r#"[{"uid": {"type": "Account", "id": "a"}, "attrs": {"closed": "yes"}, "parents": []}]"#,
         r#"[{"uid": {"type": "Role", "id": "boss"}, "attrs": {}, "parents": []}]"#,
     ] {
-        let error = Bundle::new(&[], &schema, entities).unwrap_err();
+        let error = CheckedPolicies::new(&[], &schema, entities).unwrap_err();
         assert_eq!(error.code(), "F0956", "{error}");
     }
     assert_eq!(with_actions(["\"; entity"]).unwrap_err().code(), "F0957");
@@ -307,7 +311,7 @@ fn schema_and_entities_are_checked() {
 
 #[test]
 fn settings_are_read_or_refused() {
-    let settings = Settings::parse(
+    let settings = GatewaySettings::parse(
         "actions = [\"publish\"]\n[flags]\non = true\noff = false\n[autonomy]\npublisher = \"approve\"",
     )
     .unwrap();
@@ -323,7 +327,7 @@ fn settings_are_read_or_refused() {
         "actions = []\n[trip]\nerrors_max = 0",
         "actions = []\n[trip]\nerrors_max = 9\nof = 8",
     ] {
-        let error = Settings::parse(text).unwrap_err();
+        let error = GatewaySettings::parse(text).unwrap_err();
         assert_eq!(error.code(), "F0957", "{text}");
     }
 }
@@ -332,7 +336,8 @@ fn settings_are_read_or_refused() {
 fn the_order_of_files_does_not_matter_and_their_names_do() {
     let schema = with_actions(["publish"]).unwrap();
     let other = r#"@id("other") permit (principal, action, resource);"#;
-    let digest = |files: &[(&str, &str)]| Bundle::new(files, &schema, "[]").unwrap().digest();
+    let digest =
+        |files: &[(&str, &str)]| CheckedPolicies::new(files, &schema, "[]").unwrap().digest();
     let one = digest(&[("a", PERMIT), ("b", other)]);
     assert_eq!(one, digest(&[("b", other), ("a", PERMIT)]));
     assert_ne!(one, digest(&[("b", PERMIT), ("a", other)]));

@@ -1,6 +1,6 @@
 //! What autonomy and taint add to what the policies say.
 
-use fathom_core::contract::{Autonomy, Role};
+use fathom_core::contract::{AgentRole, Autonomy};
 use fathom_core::effect::{ApprovalTerms, EffectClass, EffectRequest, PolicyDecision};
 use fathom_core::id::{Digest, RunId};
 use fathom_core::unit::{Millis, Timestamp};
@@ -57,7 +57,7 @@ fn e13_a_role_does_no_more_by_itself_than_people_let_it() {
     let mut gateway = gateway(bundle(POLICIES).unwrap());
     gateway
         .autonomy_max
-        .insert(Role::Publisher, Autonomy::Approve);
+        .insert(AgentRole::Publisher, Autonomy::Approve);
     let (decision, _) = ask(&gateway, Autonomy::Act, &effect("publish"));
     assert_eq!(terms(decision).0, "open, fathom:autonomy");
     let (decision, _) = ask(&gateway, Autonomy::Suggest, &effect("publish"));
@@ -132,9 +132,9 @@ fn e17_a_yes_is_bound_to_everything_that_matters() {
 #[test]
 fn expiry_at_the_end_of_time_does_not_wrap() {
     let gateway = gateway(bundle(POLICIES).unwrap());
-    let asked = fathom_gateway::Asked {
+    let asked = fathom_gateway::EffectQuestion {
         run: run(),
-        role: Role::Publisher,
+        role: AgentRole::Publisher,
         autonomy: Autonomy::Approve,
         effect: &effect("publish"),
         dry_run: None,

@@ -2,26 +2,30 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_core::contract::{Autonomy, Role};
+use fathom_core::contract::{AgentRole, Autonomy};
 use fathom_core::effect::{
-    DryRun, EffectClass, EffectRequest, Grounds, PolicyDecision, Taint, Target,
+    DecisionGrounds, DryRun, EffectClass, EffectRequest, EffectTarget, PolicyDecision,
+    TaintedArgument,
 };
 use fathom_core::id::RunId;
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
-use fathom_gateway::{Asked, Bundle, Gateway, GatewayError, Question, Ruling, with_actions};
+use fathom_gateway::{
+    CheckedPolicies, EffectQuestion, Gateway, GatewayError, PolicyQuestion, PolicyRuling,
+    with_actions,
+};
 
 /// Nine in the morning of a day in 2026.
 pub(crate) const NOW: Timestamp = Timestamp(1_786_525_200_000);
 
-pub(crate) const ROLES: [Role; 7] = [
-    Role::Orchestrator,
-    Role::Planner,
-    Role::Creator,
-    Role::Publisher,
-    Role::Engagement,
-    Role::Verifier,
-    Role::Doc,
+pub(crate) const ROLES: [AgentRole; 7] = [
+    AgentRole::Orchestrator,
+    AgentRole::Planner,
+    AgentRole::Creator,
+    AgentRole::Publisher,
+    AgentRole::Engagement,
+    AgentRole::Verifier,
+    AgentRole::Doc,
 ];
 
 pub(crate) fn run() -> RunId {
@@ -31,7 +35,7 @@ pub(crate) fn run() -> RunId {
 pub(crate) fn effect(action: &str) -> EffectRequest {
     EffectRequest {
         tool: format!("{action}_post"),
-        target: Target {
+        target: EffectTarget {
             tenant: "sample".to_owned(),
             platform: "sandbox".to_owned(),
             account: "main".to_owned(),
@@ -47,7 +51,7 @@ pub(crate) fn effect(action: &str) -> EffectRequest {
 pub(crate) fn tainted(mut effect: EffectRequest, arguments: &[&str]) -> EffectRequest {
     effect.taint = arguments
         .iter()
-        .map(|argument| Taint {
+        .map(|argument| TaintedArgument {
             argument: (*argument).to_owned(),
             sources: vec!["domain:events".to_owned()],
         })
@@ -56,17 +60,17 @@ pub(crate) fn tainted(mut effect: EffectRequest, arguments: &[&str]) -> EffectRe
 }
 
 /// A bundle of one file with the actions `publish` and `reply`.
-pub(crate) fn bundle(policies: &str) -> Result<Bundle, GatewayError> {
+pub(crate) fn bundle(policies: &str) -> Result<CheckedPolicies, GatewayError> {
     let schema = with_actions(["publish", "reply"])?;
-    Bundle::new(&[("test.cedar", policies)], &schema, "[]")
+    CheckedPolicies::new(&[("test.cedar", policies)], &schema, "[]")
 }
 
 /// What policies say about an effect of a publisher.
-pub(crate) fn ruling(bundle: &Bundle, effect: &EffectRequest) -> Ruling {
-    bundle.decide(&Question {
+pub(crate) fn ruling(bundle: &CheckedPolicies, effect: &EffectRequest) -> PolicyRuling {
+    bundle.decide(&PolicyQuestion {
         run: run(),
         tenant: "sample",
-        role: Role::Publisher,
+        role: AgentRole::Publisher,
         autonomy: Autonomy::Act,
         effect,
         dry_run: None,
@@ -75,7 +79,7 @@ pub(crate) fn ruling(bundle: &Bundle, effect: &EffectRequest) -> Ruling {
     })
 }
 
-pub(crate) fn gateway(bundle: Bundle) -> Gateway {
+pub(crate) fn gateway(bundle: CheckedPolicies) -> Gateway {
     Gateway {
         bundle,
         tenant: "sample".to_owned(),
@@ -88,14 +92,14 @@ pub(crate) fn ask(
     gateway: &Gateway,
     autonomy: Autonomy,
     effect: &EffectRequest,
-) -> (PolicyDecision, Grounds) {
+) -> (PolicyDecision, DecisionGrounds) {
     let dry_run = DryRun {
         ok: true,
         report: Text::from("would be published"),
     };
-    gateway.decide(&Asked {
+    gateway.decide(&EffectQuestion {
         run: run(),
-        role: Role::Publisher,
+        role: AgentRole::Publisher,
         autonomy,
         effect,
         dry_run: Some(&dry_run),

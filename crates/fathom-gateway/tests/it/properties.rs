@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_core::contract::{Autonomy, Role};
+use fathom_core::contract::{AgentRole, Autonomy};
 use fathom_core::effect::{EffectClass, EffectRequest, PolicyDecision};
-use fathom_gateway::{Asked, Bundle, Gateway, Verdict, with_actions};
+use fathom_gateway::{CheckedPolicies, EffectQuestion, Gateway, PolicyVerdict, with_actions};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
@@ -71,17 +71,17 @@ fn wanted() -> impl Strategy<Value = EffectRequest> {
     })
 }
 
-fn asker() -> impl Strategy<Value = (Role, Autonomy)> {
+fn asker() -> impl Strategy<Value = (AgentRole, Autonomy)> {
     let autonomy = select(vec![Autonomy::Suggest, Autonomy::Approve, Autonomy::Act]);
     (select(ROLES.to_vec()), autonomy)
 }
 
 fn decide(
     gateway: &Gateway,
-    (role, autonomy): (Role, Autonomy),
+    (role, autonomy): (AgentRole, Autonomy),
     effect: &EffectRequest,
 ) -> PolicyDecision {
-    let asked = Asked {
+    let asked = EffectQuestion {
         run: run(),
         role,
         autonomy,
@@ -105,7 +105,7 @@ proptest! {
     fn e13_a_forbid_always_wins(policies in policies(), effect in wanted()) {
         let never = format!("{policies}@id(\"never\") forbid (principal, action, resource);");
         let ruling = ruling(&bundle(&never).unwrap(), &effect);
-        prop_assert_eq!(ruling.verdict, Verdict::Deny);
+        prop_assert_eq!(ruling.verdict, PolicyVerdict::Deny);
     }
 
     #[test]
@@ -159,7 +159,7 @@ proptest! {
             "[ ]".to_owned(),
         ];
         let digest = |[policies, schema, entities]: &[String; 3]| {
-            Bundle::new(&[("a.cedar", policies)], schema, entities).map(|bundle| bundle.digest())
+            CheckedPolicies::new(&[("a.cedar", policies)], schema, entities).map(|bundle| bundle.digest())
         };
         let before = digest(&parts).unwrap();
         let at = at.index(parts[which].len());

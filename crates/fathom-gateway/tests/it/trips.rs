@@ -1,17 +1,17 @@
 //! When errors trip the kill switch.
 
-use fathom_core::effect::{KillScope, Target};
+use fathom_core::effect::{EffectTarget, KillScope};
 use fathom_core::unit::{Millis, Timestamp};
-use fathom_gateway::{Trips, Window};
+use fathom_gateway::{TripSwitch, TripWindow};
 
-const WINDOW: Window = Window {
+const WINDOW: TripWindow = TripWindow {
     errors_max: 3,
     of: 5,
     per: Millis(1_000),
 };
 
-fn target(platform: &str, account: &str, action: &str) -> Target {
-    Target {
+fn target(platform: &str, account: &str, action: &str) -> EffectTarget {
+    EffectTarget {
         tenant: "sample".to_owned(),
         platform: platform.to_owned(),
         account: account.to_owned(),
@@ -25,7 +25,7 @@ fn account(name: &str) -> KillScope {
 
 /// Calls at their moments, `x` for one that failed; gives the moment at which it tripped.
 fn tripped_at(calls: &[(u64, char)]) -> Option<u64> {
-    let mut trips = Trips::new(WINDOW);
+    let mut trips = TripSwitch::new(WINDOW);
     let target = target("p", "a", "post");
     calls.iter().find_map(|(at, end)| {
         let tripped = trips.note(&target, *end == 'x', Timestamp(*at));
@@ -60,7 +60,7 @@ fn e16_errors_in_a_window_trip() {
 
 #[test]
 fn e16_the_narrowest_scope_trips() {
-    let mut trips = Trips::new(WINDOW);
+    let mut trips = TripSwitch::new(WINDOW);
     let one = target("p", "one", "post");
     for at in [0, 1] {
         assert_eq!(trips.note(&one, true, Timestamp(at)), None);
@@ -73,8 +73,8 @@ fn e16_the_narrowest_scope_trips() {
     );
 
     // Many accounts, one action.
-    let mut trips = Trips::new(WINDOW);
-    let note = |trips: &mut Trips, name: &str, action: &str, at| {
+    let mut trips = TripSwitch::new(WINDOW);
+    let note = |trips: &mut TripSwitch, name: &str, action: &str, at| {
         trips.note(&target("p", name, action), true, Timestamp(at))
     };
     assert_eq!(note(&mut trips, "one", "post", 0), None);
@@ -83,7 +83,7 @@ fn e16_the_narrowest_scope_trips() {
     assert_eq!(note(&mut trips, "three", "post", 2), Some(action));
 
     // Many accounts and actions, one platform.
-    let mut trips = Trips::new(WINDOW);
+    let mut trips = TripSwitch::new(WINDOW);
     assert_eq!(note(&mut trips, "one", "post", 0), None);
     assert_eq!(note(&mut trips, "two", "reply", 1), None);
     let platform = KillScope::Platform("p".to_owned());
@@ -92,7 +92,7 @@ fn e16_the_narrowest_scope_trips() {
 
 #[test]
 fn e16_a_lifted_switch_begins_anew() {
-    let mut trips = Trips::new(WINDOW);
+    let mut trips = TripSwitch::new(WINDOW);
     let target = target("p", "a", "post");
     for round in 0..3 {
         for at in [0, 1] {
@@ -105,7 +105,7 @@ fn e16_a_lifted_switch_begins_anew() {
 
 #[test]
 fn memory_is_bounded_and_the_loudest_stay() {
-    let mut trips = Trips::new(Window {
+    let mut trips = TripSwitch::new(TripWindow {
         of: 1_000,
         ..WINDOW
     });

@@ -1,10 +1,10 @@
 use fathom_core::delivery::DOMAIN;
-use fathom_core::packet::Risk;
+use fathom_core::packet::PacketRisk;
 use fathom_core::protocol::CouncilRole;
 use fathom_store::KillOrder;
 use fathom_store::channels::SeedState;
-use fathom_testkit::discord::{Discord as Stub, DiscordOptions};
-use fathom_testkit::platform::When;
+use fathom_testkit::discord::{DiscordOptions, FakeDiscord as Stub};
+use fathom_testkit::platform::FaultRate;
 use uuid::Uuid;
 
 use super::*;
@@ -27,15 +27,15 @@ fn token(name: &str) -> Option<String> {
 /// A home whose channels can be closed and opened again, as a crash and a resume do.
 struct Place {
     _folder: tempfile::TempDir,
-    home: Home,
+    home: HomeFolder,
     journal: Arc<dyn Journal>,
-    filter: Option<Redactor>,
+    filter: Option<TextRedactor>,
 }
 
 impl Place {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::open(folder.path()).unwrap();
+        let home = HomeFolder::open(folder.path()).unwrap();
         home.keys().create_run_key(run()).unwrap();
         Self {
             journal: Arc::new(home.open_journal().unwrap()),
@@ -45,19 +45,19 @@ impl Place {
         }
     }
 
-    fn outlets(&self, discord: Option<DiscordAt>) -> Outlets {
-        let options = Options {
+    fn outlets(&self, discord: Option<DiscordTarget>) -> ChannelOutlets {
+        let options = RuntimeOptions {
             discord,
             clock: Arc::new(SystemClock::new()),
             filter: self.filter.clone(),
-            ..Options::new(self.home.folder().to_owned(), token)
+            ..RuntimeOptions::new(self.home.folder().to_owned(), token)
         };
-        Outlets::new(&self.home, &self.journal, &options)
+        ChannelOutlets::new(&self.home, &self.journal, &options)
     }
 }
 
-fn webhook(stub: &Stub) -> DiscordAt {
-    DiscordAt {
+fn webhook(stub: &Stub) -> DiscordTarget {
+    DiscordTarget {
         url: stub.url(),
         webhook: Some("223704706495545344".to_owned()),
         channel: None,
@@ -65,8 +65,8 @@ fn webhook(stub: &Stub) -> DiscordAt {
     }
 }
 
-fn bot(stub: &Stub) -> DiscordAt {
-    DiscordAt {
+fn bot(stub: &Stub) -> DiscordTarget {
+    DiscordTarget {
         url: stub.url(),
         webhook: None,
         channel: Some("41771983423143937".to_owned()),
@@ -74,27 +74,27 @@ fn bot(stub: &Stub) -> DiscordAt {
     }
 }
 
-fn send(block: u32, kind: &str, text: &str, to: &[&str]) -> Send {
-    Send {
+fn send(block: u32, kind: &str, text: &str, to: &[&str]) -> DeliveryRequest {
+    DeliveryRequest {
         block,
         kind: kind.to_owned(),
         text: text.to_owned(),
         to: to
             .iter()
-            .map(|&channel| Way {
+            .map(|&channel| ChannelRoute {
                 channel: channel.to_owned(),
                 log: false,
             })
             .collect(),
         speaker: CouncilRole::Lite,
         message: MessageType::Escalation,
-        risk: Risk::High,
+        risk: PacketRisk::High,
         confidence_milli: Some(250),
     }
 }
 
-async fn deliver(outlets: &Outlets, send: &Send) -> Vec<DeliveryNote> {
-    let said = Said {
+async fn deliver(outlets: &ChannelOutlets, send: &DeliveryRequest) -> Vec<ChannelDelivery> {
+    let said = DeliveryAsk {
         run: run(),
         episode: EpisodeId::root(),
         ask: AskId(3),
@@ -102,11 +102,11 @@ async fn deliver(outlets: &Outlets, send: &Send) -> Vec<DeliveryNote> {
     };
     let request = serde_json::to_string(send).unwrap();
     let answer = outlets.deliver(&said, &request).await;
-    let answer: Sent = serde_json::from_str(answer.as_str()).unwrap();
+    let answer: DeliveryReport = serde_json::from_str(answer.as_str()).unwrap();
     answer.deliveries
 }
 
-fn states(notes: &[DeliveryNote]) -> Vec<DeliveryState> {
+fn states(notes: &[ChannelDelivery]) -> Vec<DeliveryState> {
     notes.iter().map(|note| note.state).collect()
 }
 
@@ -199,7 +199,7 @@ async fn g09_discord_gets_every_message_once_and_in_order_within_its_limits() {
 #[tokio::test]
 async fn g09_a_lost_answer_is_asked_for_where_it_can_be_and_reported_where_not() {
     let lose = || DiscordOptions {
-        lose: When::Every(1),
+        lose: FaultRate::Every(1),
         ..DiscordOptions::default()
     };
     let place = Place::new();
@@ -218,7 +218,7 @@ async fn g09_a_lost_answer_is_asked_for_where_it_can_be_and_reported_where_not()
 
     let place = Place::new();
     let sometimes = stub(DiscordOptions {
-        lose: When::Every(2),
+        lose: FaultRate::Every(2),
         ..DiscordOptions::default()
     })
     .await;
@@ -238,7 +238,7 @@ async fn g09_a_lost_answer_is_asked_for_where_it_can_be_and_reported_where_not()
 
 #[tokio::test]
 async fn g09_what_a_crash_cut_off_is_sent_again_only_where_discord_knows_it_again() {
-    type Case = (fn(&Stub) -> DiscordAt, Timestamp, DeliveryState);
+    type Case = (fn(&Stub) -> DiscordTarget, Timestamp, DeliveryState);
     let now = SystemClock::new().now();
     let cases: [Case; 3] = [
         (webhook, now, DeliveryState::Unknown),
@@ -254,7 +254,7 @@ async fn g09_what_a_crash_cut_off_is_sent_again_only_where_discord_knows_it_agai
             id: &id,
             channel: "discord",
         };
-        let begun = fathom_store::channels::Progress {
+        let begun = fathom_store::channels::DeliveryProgress {
             is_over: false,
             begun: 1,
             begun_at,
@@ -289,7 +289,7 @@ async fn g09_what_may_be_there_stays_so_whatever_comes_after() {
     // The first answer is lost, and then Discord wants no more.
     let place = Place::new();
     let stub = stub(DiscordOptions {
-        lose: When::Every(1),
+        lose: FaultRate::Every(1),
         burst: 1,
         refills_after: 100,
         ..DiscordOptions::default()
@@ -314,7 +314,7 @@ async fn g09_a_limit_and_a_missing_way_are_no_refusals() {
     let notes = deliver(&place.outlets(Some(bot(&stub))), &block).await;
     assert_eq!(states(&notes), [DeliveryState::Failed]);
     assert!(notes[0].detail.as_deref().unwrap().contains("F1036"));
-    let nowhere = DiscordAt {
+    let nowhere = DiscordTarget {
         url: "http://127.0.0.1:9".to_owned(),
         ..bot(&stub)
     };
@@ -326,9 +326,9 @@ async fn g09_a_limit_and_a_missing_way_are_no_refusals() {
 #[tokio::test]
 async fn g10_rules_of_ones_own_hold_on_channels_too() {
     let rules = "format = 1\nversion = \"mine\"\n[entities.email]\naction = \"drop\"\n";
-    let rules = Rules::parse(rules).unwrap();
+    let rules = RedactRules::parse(rules).unwrap();
     let place = Place {
-        filter: Some(Redactor::new(&rules, None).unwrap()),
+        filter: Some(TextRedactor::new(&rules, None).unwrap()),
         ..Place::new()
     };
     let stub = stub(DiscordOptions::default()).await;
@@ -348,23 +348,23 @@ async fn g09_nothing_leaves_without_a_token_or_under_the_kill_switch_or_to_a_str
     let place = Place::new();
     let stub = stub(DiscordOptions::default()).await;
     let block = send(0, "response", "one", &["discord", "pager", "shell"]);
-    let tell = async |at: DiscordAt| -> String {
+    let tell = async |at: DiscordTarget| -> String {
         let notes = deliver(&place.outlets(Some(at)), &block).await;
         assert_eq!(states(&notes), [DeliveryState::Failed; 3]);
         assert!(notes[1].detail.as_deref().unwrap().contains("F1038"));
         notes[0].detail.clone().unwrap()
     };
-    let without = DiscordAt {
+    let without = DiscordTarget {
         token_env: "NONE".to_owned(),
         ..webhook(&stub)
     };
     assert!(tell(without).await.contains("F1033"));
-    let wrong = DiscordAt {
+    let wrong = DiscordTarget {
         webhook: Some("1".to_owned()),
         ..webhook(&stub)
     };
     assert!(tell(wrong).await.contains("status 404"));
-    let private = DiscordAt {
+    let private = DiscordTarget {
         url: stub.url().replace("127.0.0.1", "localhost"),
         ..webhook(&stub)
     };

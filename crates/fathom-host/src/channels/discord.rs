@@ -7,14 +7,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fathom_core::effect::Target;
+use fathom_core::effect::EffectTarget;
 use fathom_core::unit::{Millis, Timestamp};
-use fathom_output::channels::Delivery;
-use fathom_output::channels::discord::{self, Fate, Message};
+use fathom_output::channels::BlockDelivery;
+use fathom_output::channels::discord::{self, DiscordMessage, SendOutcome};
 use fathom_store::Journal;
-use fathom_store::channels::{Channels as Kept, DeliveryId, Progress};
-use fathom_tools::post::{KeyPlace, NotPosted, Posted, Poster};
-use fathom_tools::{Secret, SystemResolver};
+use fathom_store::channels::{ChannelStore as Kept, DeliveryId, DeliveryProgress};
+use fathom_tools::post::{JsonPoster, KeyPlace, PostError, PostResponse};
+use fathom_tools::{PlatformKey, SystemResolver};
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
@@ -34,7 +34,7 @@ const KNOWN_FOR: Millis = Millis(120_000);
 /// Where messages go.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DiscordAt {
+pub struct DiscordTarget {
     /// Scheme, host and port. Nothing else is reached.
     #[serde(default = "usual_url")]
     pub url: String,
@@ -59,18 +59,18 @@ fn usual_variable() -> String {
 
 /// Whose messages they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sender {
+enum DiscordSender {
     Webhook,
     Bot,
 }
 
-impl DiscordAt {
+impl DiscordTarget {
     /// What is wrong with it, if anything.
     pub fn check(&self) -> Result<(), String> {
         self.way().map(drop)
     }
 
-    fn way(&self) -> Result<(Sender, String), String> {
+    fn way(&self) -> Result<(DiscordSender, String), String> {
         let number = |id: &str| {
             let is_number =
                 !id.is_empty() && id.len() <= 20 && id.bytes().all(|b| b.is_ascii_digit());
@@ -79,10 +79,13 @@ impl DiscordAt {
                 .ok_or_else(|| format!("invalid Discord ID `{id}`"))
         };
         match (&self.webhook, &self.channel) {
-            (Some(id), None) => Ok((Sender::Webhook, format!("/api/webhooks/{}", number(id)?))),
+            (Some(id), None) => Ok((
+                DiscordSender::Webhook,
+                format!("/api/webhooks/{}", number(id)?),
+            )),
             (None, Some(id)) => {
                 let path = format!("/api/v10/channels/{}/messages", number(id)?);
-                Ok((Sender::Bot, path))
+                Ok((DiscordSender::Bot, path))
             }
             _ => Err("set exactly one of `webhook` and `channel`".to_owned()),
         }
@@ -90,30 +93,30 @@ impl DiscordAt {
 }
 
 /// The way to Discord. One message at a time goes there, so that they stay in order and keep its limits.
-pub(super) struct Discord {
-    at: DiscordAt,
+pub(super) struct DiscordChannel {
+    at: DiscordTarget,
     read_env: fn(&str) -> Option<String>,
     /// Nothing is sent before this moment.
     free_from: Mutex<Timestamp>,
 }
 
 /// A block on its way.
-pub(super) struct Post<'a> {
+pub(super) struct OutgoingBlock<'a> {
     pub(super) of: DeliveryId<'a>,
-    pub(super) delivery: &'a Delivery,
+    pub(super) delivery: &'a BlockDelivery,
     pub(super) kept: &'a Kept,
     pub(super) journal: &'a dyn Journal,
     pub(super) clock: &'a dyn Clock,
 }
 
-impl Post<'_> {
-    fn note(&self, progress: Progress) -> Result<(), ChannelError> {
+impl OutgoingBlock<'_> {
+    fn note(&self, progress: DeliveryProgress) -> Result<(), ChannelError> {
         Ok(self.kept.note(self.of, progress)?)
     }
 
     /// The kill switch covers what leaves the house.
     fn check_kill(&self) -> Result<(), ChannelError> {
-        let target = Target {
+        let target = EffectTarget {
             tenant: String::new(),
             platform: "discord".to_owned(),
             account: "none".to_owned(),
@@ -130,7 +133,7 @@ impl Post<'_> {
 }
 
 /// What became of one try.
-enum Tried {
+enum PostOutcome {
     /// It is there.
     Sent,
     /// It is not there, and may be tried again.
@@ -139,8 +142,8 @@ enum Tried {
     Lost(String),
 }
 
-impl Discord {
-    pub(super) fn new(at: DiscordAt, read_env: fn(&str) -> Option<String>) -> Self {
+impl DiscordChannel {
+    pub(super) fn new(at: DiscordTarget, read_env: fn(&str) -> Option<String>) -> Self {
         Self {
             at,
             read_env,
@@ -149,7 +152,7 @@ impl Discord {
     }
 
     /// Delivers a block, from where it was left.
-    pub(super) async fn deliver(&self, post: &Post<'_>) -> Result<(), ChannelError> {
+    pub(super) async fn deliver(&self, post: &OutgoingBlock<'_>) -> Result<(), ChannelError> {
         let messages = discord::messages(post.delivery, post.of.id);
         let mut free_from = self.free_from.lock().await;
         // Whoever was here before may have delivered it.
@@ -160,7 +163,7 @@ impl Discord {
             return Ok(());
         }
         let sent = self.send(rest, &mut progress, post, &mut free_from).await;
-        post.note(Progress {
+        post.note(DeliveryProgress {
             is_over: true,
             ..progress
         })?;
@@ -173,9 +176,9 @@ impl Discord {
 
     async fn send(
         &self,
-        messages: &[Message],
-        progress: &mut Progress,
-        post: &Post<'_>,
+        messages: &[DiscordMessage],
+        progress: &mut DeliveryProgress,
+        post: &OutgoingBlock<'_>,
         free_from: &mut Timestamp,
     ) -> Result<(), ChannelError> {
         let (sender, path) = self
@@ -186,9 +189,9 @@ impl Discord {
         let token = (self.read_env)(variable).ok_or_else(|| ChannelError::NoToken {
             variable: variable.clone(),
         })?;
-        let line = Line {
-            poster: Poster::new(&self.at.url, Arc::new(SystemResolver))?,
-            key: Secret::new(token),
+        let line = BlockSender {
+            poster: JsonPoster::new(&self.at.url, Arc::new(SystemResolver))?,
+            key: PlatformKey::new(token),
             sender,
             path,
         };
@@ -200,20 +203,20 @@ impl Discord {
 }
 
 /// The way one block takes.
-struct Line {
-    poster: Poster,
-    key: Secret,
-    sender: Sender,
+struct BlockSender {
+    poster: JsonPoster,
+    key: PlatformKey,
+    sender: DiscordSender,
     path: String,
 }
 
-impl Line {
+impl BlockSender {
     /// Sends one message, and tries again where that is safe. As long as it may be there, more is begun than sent.
     async fn send(
         &self,
-        message: &Message,
-        progress: &mut Progress,
-        post: &Post<'_>,
+        message: &DiscordMessage,
+        progress: &mut DeliveryProgress,
+        post: &OutgoingBlock<'_>,
         free_from: &mut Timestamp,
     ) -> Result<(), ChannelError> {
         let mut last = ChannelError::Unknown {
@@ -239,17 +242,17 @@ impl Line {
                 post.note(*progress)?;
             }
             let tried = self.try_once(message, free_from, post.clock).await;
-            if !may_be_there && matches!(tried, Ok(Tried::NotThere(_)) | Err(_)) {
+            if !may_be_there && matches!(tried, Ok(PostOutcome::NotThere(_)) | Err(_)) {
                 progress.begun = progress.sent;
                 post.note(*progress)?;
             }
             match tried? {
-                Tried::Sent => {
+                PostOutcome::Sent => {
                     progress.sent += 1;
                     return post.note(*progress);
                 }
-                Tried::NotThere(error) => last = error,
-                Tried::Lost(why) => last = ChannelError::Unknown { why },
+                PostOutcome::NotThere(error) => last = error,
+                PostOutcome::Lost(why) => last = ChannelError::Unknown { why },
             }
         }
         Err(last)
@@ -258,40 +261,40 @@ impl Line {
     /// Whether a message that was first tried at one time may be sent again at another.
     fn is_known_again(&self, begun_at: Timestamp, again_at: Timestamp) -> bool {
         match self.sender {
-            Sender::Webhook => false,
-            Sender::Bot => again_at.since(begun_at) <= KNOWN_FOR,
+            DiscordSender::Webhook => false,
+            DiscordSender::Bot => again_at.since(begun_at) <= KNOWN_FOR,
         }
     }
 
     async fn try_once(
         &self,
-        message: &Message,
+        message: &DiscordMessage,
         free_from: &mut Timestamp,
         clock: &dyn Clock,
-    ) -> Result<Tried, ChannelError> {
+    ) -> Result<PostOutcome, ChannelError> {
         let (place, body) = match self.sender {
-            Sender::Webhook => (KeyPlace::Path, message.webhook_body()),
-            Sender::Bot => (KeyPlace::Header("Bot"), message.bot_body()),
+            DiscordSender::Webhook => (KeyPlace::Path, message.webhook_body()),
+            DiscordSender::Bot => (KeyPlace::Header("Bot"), message.bot_body()),
         };
         let posted = self
             .poster
             .post(&self.path, (&self.key, place), &body)
             .await;
-        let Posted { status, body, .. } = match &posted {
+        let PostResponse { status, body, .. } = match &posted {
             Ok(posted) => posted,
-            Err(NotPosted::Refused(error)) => {
+            Err(PostError::Refused(error)) => {
                 return Err(ChannelError::Settings {
                     what: error.to_string(),
                 });
             }
-            Err(NotPosted::NotSent(why)) => {
+            Err(PostError::NotSent(why)) => {
                 *free_from = clock.now().plus(AGAIN_AFTER);
                 let why = why.clone();
-                return Ok(Tried::NotThere(ChannelError::Unreached { why }));
+                return Ok(PostOutcome::NotThere(ChannelError::Unreached { why }));
             }
-            Err(NotPosted::Lost(why)) => {
+            Err(PostError::Lost(why)) => {
                 *free_from = clock.now().plus(AGAIN_AFTER);
-                return Ok(Tried::Lost(why.clone()));
+                return Ok(PostOutcome::Lost(why.clone()));
             }
         };
         let header = |name: &str| posted.as_ref().ok().and_then(|posted| posted.header(name));
@@ -299,15 +302,15 @@ impl Line {
         *free_from = clock.now().plus(millis(plan.wait));
         let said = format!("HTTP status {status}");
         Ok(match plan.fate {
-            Fate::Sent => Tried::Sent,
-            Fate::TooEarly => Tried::NotThere(ChannelError::Limited {
+            SendOutcome::Sent => PostOutcome::Sent,
+            SendOutcome::TooEarly => PostOutcome::NotThere(ChannelError::Limited {
                 seconds: plan.wait.as_secs(),
             }),
-            Fate::Unknown => {
+            SendOutcome::Unknown => {
                 *free_from = (*free_from).max(clock.now().plus(AGAIN_AFTER));
-                Tried::Lost(said)
+                PostOutcome::Lost(said)
             }
-            Fate::Refused => return Err(ChannelError::Refused { why: said }),
+            SendOutcome::Refused => return Err(ChannelError::Refused { why: said }),
         })
     }
 }

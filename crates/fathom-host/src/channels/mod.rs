@@ -8,66 +8,74 @@ mod error;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fathom_core::delivery::{DeliveryNote, DeliveryState, Send, Sent, Way};
+use fathom_core::delivery::{
+    ChannelDelivery, ChannelRoute, DeliveryReport, DeliveryRequest, DeliveryState,
+};
 use fathom_core::id::{AskId, EpisodeId, RunId};
 use fathom_core::marker::{BlockKind, Marker};
-use fathom_core::protocol::{Draft, MessageType};
+use fathom_core::protocol::{MessageDraft, MessageType};
 use fathom_core::text::Text;
 use fathom_core::unit::{PerMille, Timestamp};
-use fathom_output::channels::{Channel, Clean, Delivery, Part, Sieve, web};
-use fathom_output::matrix::Form;
-use fathom_output::redact::{Redactor, Rules};
-use fathom_store::channels::{Channels as Kept, DeliveryId, NewSeed, SeedKind};
-use fathom_store::{Home, Journal};
+use fathom_output::channels::{
+    BlockDelivery, DeliveryPart, FilteredText, OutputChannel, OutputFilter, web,
+};
+use fathom_output::matrix::BlockFormat;
+use fathom_output::redact::{RedactRules, TextRedactor};
+use fathom_store::channels::{ChannelStore as Kept, DeliveryId, NewSeed, SeedKind};
+use fathom_store::{HomeFolder, Journal};
 
-pub use discord::DiscordAt;
+pub use discord::DiscordTarget;
 pub use error::ChannelError;
 
 use crate::clock::Clock;
-use crate::runtime::Options;
-use discord::Discord;
+use crate::runtime::RuntimeOptions;
+use discord::DiscordChannel;
 
 /// The channels of a home.
-pub(crate) struct Outlets {
-    home: Home,
+pub(crate) struct ChannelOutlets {
+    home: HomeFolder,
     journal: Arc<dyn Journal>,
     clock: Arc<dyn Clock>,
-    discord: Option<Discord>,
-    filter: Option<Redactor>,
-    open: Mutex<Option<Open>>,
+    discord: Option<DiscordChannel>,
+    filter: Option<TextRedactor>,
+    open: Mutex<Option<OpenChannels>>,
 }
 
 /// What every delivery needs, made when the first one comes.
 #[derive(Clone)]
-struct Open {
+struct OpenChannels {
     kept: Kept,
-    filter: Redactor,
+    filter: TextRedactor,
 }
 
 /// Which ask of which episode a delivery belongs to.
-pub(crate) struct Said {
+pub(crate) struct DeliveryAsk {
     pub(crate) run: RunId,
     pub(crate) episode: EpisodeId,
     pub(crate) ask: AskId,
     pub(crate) at: Timestamp,
 }
 
-impl Outlets {
-    pub(crate) fn new(home: &Home, journal: &Arc<dyn Journal>, options: &Options) -> Self {
+impl ChannelOutlets {
+    pub(crate) fn new(
+        home: &HomeFolder,
+        journal: &Arc<dyn Journal>,
+        options: &RuntimeOptions,
+    ) -> Self {
         let discord = options.discord.clone();
         Self {
             home: home.clone(),
             journal: Arc::clone(journal),
             clock: Arc::clone(&options.clock),
-            discord: discord.map(|at| Discord::new(at, options.read_env)),
+            discord: discord.map(|at| DiscordChannel::new(at, options.read_env)),
             filter: options.filter.clone(),
             open: Mutex::default(),
         }
     }
 
     /// Delivers a block wherever it is to go, and says what became of it.
-    pub(crate) async fn deliver(&self, said: &Said, request: &str) -> Text {
-        let deliveries = match serde_json::from_str::<Send>(request) {
+    pub(crate) async fn deliver(&self, said: &DeliveryAsk, request: &str) -> Text {
+        let deliveries = match serde_json::from_str::<DeliveryRequest>(request) {
             Ok(send) => {
                 let mut deliveries = Vec::new();
                 for way in &send.to {
@@ -80,11 +88,16 @@ impl Outlets {
                 Vec::new()
             }
         };
-        let sent = Sent { deliveries };
+        let sent = DeliveryReport { deliveries };
         Text::new(serde_json::to_string(&sent).unwrap_or_default())
     }
 
-    async fn note(&self, said: &Said, send: &Send, way: &Way) -> DeliveryNote {
+    async fn note(
+        &self,
+        said: &DeliveryAsk,
+        send: &DeliveryRequest,
+        way: &ChannelRoute,
+    ) -> ChannelDelivery {
         let (state, detail) = match self.one(said, send, way).await {
             Ok(state) => (state, None),
             Err(error) => {
@@ -94,7 +107,7 @@ impl Outlets {
                 (error.state(), Some(detail))
             }
         };
-        DeliveryNote {
+        ChannelDelivery {
             channel: way.channel.clone(),
             log: way.log,
             state,
@@ -104,14 +117,14 @@ impl Outlets {
 
     async fn one(
         &self,
-        said: &Said,
-        send: &Send,
-        way: &Way,
+        said: &DeliveryAsk,
+        send: &DeliveryRequest,
+        way: &ChannelRoute,
     ) -> Result<DeliveryState, ChannelError> {
         let no_channel = || ChannelError::NoChannel {
             name: way.channel.clone(),
         };
-        let channel = Channel::from_name(&way.channel).ok_or_else(no_channel)?;
+        let channel = OutputChannel::from_name(&way.channel).ok_or_else(no_channel)?;
         let kind = BlockKind::from_name(&send.kind).ok_or_else(no_channel)?;
         let open = self.open()?;
         let id = format!("{}/{}/{}", said.run, said.episode, send.block);
@@ -119,20 +132,20 @@ impl Outlets {
             id: &id,
             channel: channel.as_str(),
         };
-        let clean = Sieve::whole(&open.filter, channel, &send.text);
+        let clean = OutputFilter::whole(&open.filter, channel, &send.text);
         match channel {
             // Whoever follows the run shows it, out of the record.
-            Channel::Cli => {}
-            Channel::Web => {
+            OutputChannel::Cli => {}
+            OutputChannel::Web => {
                 let delivery = whole(channel, kind, send, way, clean);
                 let bodies = [web::event(&delivery)];
                 open.kept.publish(of, said.run, &bodies, said.at)?;
             }
-            Channel::Council => {
+            OutputChannel::Council => {
                 let bodies = [envelope(said, send, &clean)];
                 open.kept.publish(of, said.run, &bodies, said.at)?;
             }
-            Channel::Memory => open.kept.remember(
+            OutputChannel::Memory => open.kept.remember(
                 of,
                 &NewSeed {
                     id: &id,
@@ -145,12 +158,12 @@ impl Outlets {
                     created: said.at,
                 },
             )?,
-            Channel::Discord => {
+            OutputChannel::Discord => {
                 let Some(discord) = &self.discord else {
                     return Ok(DeliveryState::Absent);
                 };
                 let delivery = whole(channel, kind, send, way, clean);
-                let post = discord::Post {
+                let post = discord::OutgoingBlock {
                     of,
                     delivery: &delivery,
                     kept: &open.kept,
@@ -159,21 +172,21 @@ impl Outlets {
                 };
                 discord.deliver(&post).await?;
             }
-            Channel::Shell => return Err(no_channel()),
+            OutputChannel::Shell => return Err(no_channel()),
         }
         Ok(DeliveryState::Delivered)
     }
 
-    fn open(&self) -> Result<Open, ChannelError> {
+    fn open(&self) -> Result<OpenChannels, ChannelError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(open) = &*open {
             return Ok(open.clone());
         }
-        let made = Open {
+        let made = OpenChannels {
             kept: self.home.open_channels()?,
             filter: match &self.filter {
                 Some(own) => own.clone(),
-                None => Redactor::new(&Rules::builtin()?, None)?,
+                None => TextRedactor::new(&RedactRules::builtin()?, None)?,
             },
         };
         *open = Some(made.clone());
@@ -181,22 +194,32 @@ impl Outlets {
     }
 }
 
-fn whole(channel: Channel, kind: BlockKind, send: &Send, way: &Way, clean: Clean) -> Delivery {
-    Delivery {
+fn whole(
+    channel: OutputChannel,
+    kind: BlockKind,
+    send: &DeliveryRequest,
+    way: &ChannelRoute,
+    clean: FilteredText,
+) -> BlockDelivery {
+    BlockDelivery {
         channel,
         kind,
         block: send.block,
-        form: if way.log { Form::Log } else { Form::Said },
-        part: Part::Whole(clean),
+        form: if way.log {
+            BlockFormat::Log
+        } else {
+            BlockFormat::Said
+        },
+        part: DeliveryPart::Whole(clean),
     }
 }
 
 /// A block as a message of the council protocol.
-fn envelope(said: &Said, send: &Send, clean: &Clean) -> String {
+fn envelope(said: &DeliveryAsk, send: &DeliveryRequest, clean: &FilteredText) -> String {
     let content = Text::from(clean.as_str());
     let draft = match send.message {
-        MessageType::Escalation => Draft::escalation(send.speaker, content),
-        _ => Draft::info(send.speaker, content),
+        MessageType::Escalation => MessageDraft::escalation(send.speaker, content),
+        _ => MessageDraft::info(send.speaker, content),
     };
     let confidence = send
         .confidence_milli

@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use fathom_core::programs::agency::Limits;
+use fathom_core::programs::agency::AgencyLimits;
 use fathom_core::unit::Millis;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::council::Profile;
-use super::findings::Findings;
-use super::flaw::Flaw;
-use super::gate::Gate;
+use super::council::ModelProfile;
+use super::findings::FindingList;
+use super::flaw::CharterProblem;
+use super::gate::ToolPolicies;
 use super::manifest::FILE;
-use super::markdown::Prompt;
-use super::source::{Source, unknown_word};
+use super::markdown::PromptFile;
+use super::source::{CharterSource, unknown_word};
 use crate::config::parse_time;
 
 /// Characters of a title or a text.
@@ -61,13 +61,13 @@ pub struct AgencyRules {
     /// Most characters of a text.
     pub text_chars: u32,
     /// What bounds the work.
-    pub limits: Limits,
+    pub limits: AgencyLimits,
 }
 
 /// The agency as a charter describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Agency {
+pub struct AgencyCharter {
     /// The prompt that says what is made.
     pub blueprint: String,
     /// The prompt that an asset must meet.
@@ -82,21 +82,21 @@ pub struct Agency {
     pub lanes: BTreeMap<String, LaneTools>,
 }
 
-impl Agency {
+impl AgencyCharter {
     /// The rules for a model of this kind.
-    pub const fn rules(&self, profile: Profile) -> &AgencyRules {
+    pub const fn rules(&self, profile: ModelProfile) -> &AgencyRules {
         match profile {
-            Profile::Local => &self.local,
-            Profile::Remote => &self.remote,
+            ModelProfile::Local => &self.local,
+            ModelProfile::Remote => &self.remote,
         }
     }
 
     /// Looks whether what it names is there.
     pub(super) fn check(
         &self,
-        gate: Option<&Gate>,
-        prompts: &BTreeMap<String, Prompt>,
-        findings: &mut Findings,
+        gate: Option<&ToolPolicies>,
+        prompts: &BTreeMap<String, PromptFile>,
+        findings: &mut FindingList,
     ) {
         for id in [&self.blueprint, &self.rubric, &self.reply_rubric] {
             if !prompts.contains_key(id) {
@@ -106,7 +106,7 @@ impl Agency {
         }
         let Some(gate) = gate else {
             let file = super::gate::TOOLS_FILE;
-            return findings.problem(file, None, Flaw::MissingFile { file });
+            return findings.problem(file, None, CharterProblem::MissingFile { file });
         };
         let tools = gate.names();
         for name in self.lanes.values().flat_map(LaneTools::all) {
@@ -152,7 +152,12 @@ struct RulesTable {
 }
 
 impl RulesTable {
-    fn over(self, usual: AgencyRules, source: &Source<'_>, findings: &mut Findings) -> AgencyRules {
+    fn over(
+        self,
+        usual: AgencyRules,
+        source: &CharterSource<'_>,
+        findings: &mut FindingList,
+    ) -> AgencyRules {
         let mut number = |key, said: Option<Spanned<u32>>, usual, range: &RangeInclusive<u32>| {
             let Some(said) = said else { return usual };
             if !range.contains(said.get_ref()) {
@@ -188,7 +193,7 @@ impl RulesTable {
         AgencyRules {
             title_chars,
             text_chars,
-            limits: Limits {
+            limits: AgencyLimits {
                 output_tokens,
                 timeout: time("timeout", self.timeout, limits.timeout),
                 revisions_max,
@@ -201,7 +206,11 @@ impl RulesTable {
 }
 
 /// Reads the table; what it names is looked for later.
-pub(super) fn read(table: AgencyTable, source: &Source<'_>, findings: &mut Findings) -> Agency {
+pub(super) fn read(
+    table: AgencyTable,
+    source: &CharterSource<'_>,
+    findings: &mut FindingList,
+) -> AgencyCharter {
     let all = RulesTable {
         title_chars: table.title_chars,
         text_chars: table.text_chars,
@@ -215,18 +224,18 @@ pub(super) fn read(table: AgencyTable, source: &Source<'_>, findings: &mut Findi
     let usual = AgencyRules {
         title_chars: 80,
         text_chars: 600,
-        limits: Limits::default(),
+        limits: AgencyLimits::default(),
     };
     let remote = all.over(usual, source, findings);
     // Two cores write slowly.
     let slow = AgencyRules {
-        limits: Limits {
+        limits: AgencyLimits {
             timeout: Millis(480_000),
             ..remote.limits
         },
         ..remote
     };
-    Agency {
+    AgencyCharter {
         blueprint: table.blueprint,
         rubric: table.rubric,
         reply_rubric: table.reply_rubric,

@@ -1,6 +1,6 @@
 //! Broken charters, and what is said about each.
 
-use super::findings::Findings;
+use super::findings::FindingList;
 use super::{built_in, check_files};
 
 const MANIFEST: &str = "protocol = \"1.0.0\"\nname = \"mine\"\nversion = \"0.1.0\"\n";
@@ -13,7 +13,7 @@ fn said(file: &str, text: &str) -> String {
         .map(|(path, text)| ((*path).to_owned(), Some(text.as_bytes().to_vec())))
         .collect();
     let words = |text: &str| text.split_whitespace().count() as u64;
-    let checked = check_files(&files, Findings::default(), &words);
+    let checked = check_files(&files, FindingList::default(), &words);
     assert_eq!(checked.charter, None);
     let reports = checked.problems.iter().map(|problem| {
         format!(

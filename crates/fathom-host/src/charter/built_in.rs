@@ -1,6 +1,6 @@
 //! The charters that come with the program.
 
-use super::folder::Files;
+use super::folder::CharterFiles;
 
 /// Their names.
 pub const NAMES: [&str; 6] = ["default", "council", "rlm", "signalzero", "agency", "gaia"];
@@ -185,7 +185,7 @@ pub(super) const INSTRUCTIONS: &str =
     include_str!("../../../../charters/default/instructions.toml");
 
 /// The files of a charter.
-pub(super) fn files(name: &str) -> Option<Files> {
+pub(super) fn files(name: &str) -> Option<CharterFiles> {
     let files: &[_] = match name {
         "default" => &DEFAULT,
         "council" => &COUNCIL,

@@ -1,10 +1,10 @@
 use std::collections::BTreeMap;
 
-use fathom_core::contract::{PermissionMode, Role};
-use fathom_core::model::{ModelRole, ModelSpec, Models};
+use fathom_core::contract::{AgentRole, PermissionMode};
+use fathom_core::model::{ModelRole, ModelSet, ModelSpec};
 use fathom_core::unit::{Millis, Nanodollars};
 
-use super::folder::Files;
+use super::folder::CharterFiles;
 use super::*;
 
 /// One token a word: enough to be over a limit, and the same everywhere.
@@ -14,15 +14,15 @@ fn words(text: &str) -> u64 {
 
 const MANIFEST: &str = "protocol = \"1.0.0\"\nname = \"mine\"\nversion = \"0.1.0\"\n";
 
-fn files(files: &[(&str, &str)]) -> Files {
+fn files(files: &[(&str, &str)]) -> CharterFiles {
     let given = files
         .iter()
         .map(|(path, text)| ((*path).to_owned(), Some(text.as_bytes().to_vec())));
     given.collect()
 }
 
-fn checked(given: &[(&str, &str)]) -> Checked {
-    check_files(&files(given), Findings::default(), &words)
+fn checked(given: &[(&str, &str)]) -> CheckReport {
+    check_files(&files(given), FindingList::default(), &words)
 }
 
 fn good(given: &[(&str, &str)]) -> Charter {
@@ -79,9 +79,9 @@ fn g02_identity_and_persona_too_long_for_a_packet_are_a_warning() {
 
 #[test]
 fn p07_weights_of_the_sections_are_charter_data() {
-    assert_eq!(mine("").sections, Sections::default());
+    assert_eq!(mine("").sections, PacketSections::default());
     let said = mine("[packet.sections]\nagents = 0\nhistory = 0.125").sections;
-    let expected = Sections {
+    let expected = PacketSections {
         agents_milli: 0,
         symbols_milli: 500,
         history_milli: 125,
@@ -95,7 +95,7 @@ fn g11_roles_map_to_models_and_fall_back_to_those_of_the_run() {
         "[roles.lite]\nmodel = \"openai/small\"\nbase_url = \"http://127.0.0.1:8000/v1\"\n\
          api_key_env = \"SMALL_KEY\"\napi_key_header = \"x-api-key\"",
     );
-    let run = Models::new(
+    let run = ModelSet::new(
         ModelSpec::named("openai/main"),
         ModelSpec::named("openai/sub"),
     );
@@ -149,7 +149,7 @@ fn g12_another_major_is_refused_and_a_newer_minor_warned_about() {
 
 #[test]
 fn g12_versions_are_three_plain_numbers() {
-    let version = |text: &str| text.parse::<Version>();
+    let version = |text: &str| text.parse::<CharterVersion>();
     assert_eq!(
         version("1.20.3").map(|v| v.to_string()),
         Ok("1.20.3".into())
@@ -201,9 +201,9 @@ fn g05_the_registry_has_the_five_initial_keys_and_further_ones() {
         assert_eq!(charter.instructions[key].stage, stage, "{key}");
         assert_eq!(charter.instructions[key].max_tokens, 64, "{key}");
     }
-    let expected = Instruction {
+    let expected = StageInstruction {
         text: "Leave it clean.".into(),
-        stage: Stage::Act,
+        stage: InstructionStage::Act,
         max_tokens: 5,
         last_updated: "2026-02-28".into(),
     };
@@ -234,7 +234,7 @@ fn e10_agents_and_prompts_are_markdown_with_a_head() {
     let critic = &charter.agents["critic"];
     assert_eq!(
         (critic.name.as_str(), critic.role),
-        ("critic", Role::Verifier)
+        ("critic", AgentRole::Verifier)
     );
     assert_eq!(critic.model_role, Some(CouncilRole::CodeMind));
     assert_eq!(critic.allowed_tools, ["grep"]);

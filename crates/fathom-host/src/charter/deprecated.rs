@@ -6,12 +6,12 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::flaw::Flaw;
-use super::version::Version;
+use super::flaw::CharterProblem;
+use super::version::CharterVersion;
 
 /// A key that goes, and the one that takes its place in the same table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Deprecated {
+pub(super) struct DeprecatedKey {
     /// The file it stands in.
     pub(super) file: &'static str,
     /// The tables that lead to it, and the key, as `packet.mtu`.
@@ -19,28 +19,31 @@ pub(super) struct Deprecated {
     /// The key to write instead.
     pub(super) instead: &'static str,
     /// The version of the protocol that deprecates it.
-    pub(super) since: Version,
+    pub(super) since: CharterVersion,
 }
 
 /// The keys that go. Protocol 1.0 has nothing to take back yet.
-pub(super) const DEPRECATED: &[Deprecated] = &[];
+pub(super) const DEPRECATED: &[DeprecatedKey] = &[];
 
 /// Puts what stands under the old keys of a file under the new ones, and tells each with its place. A key whose time is
 /// over is left as it is: nobody knows it any more.
 pub(super) fn rename(
     document: &mut DeTable<'_>,
     file: &str,
-    known: &[Deprecated],
-    spoken: Version,
-) -> Vec<(Range<usize>, Flaw)> {
-    let is_read = |old: &&Deprecated| {
+    known: &[DeprecatedKey],
+    spoken: CharterVersion,
+) -> Vec<(Range<usize>, CharterProblem)> {
+    let is_read = |old: &&DeprecatedKey| {
         old.file == file && (old.since.major, old.since.minor) == (spoken.major, spoken.minor)
     };
     let found = known.iter().filter(is_read);
     found.filter_map(|old| rename_one(document, old)).collect()
 }
 
-fn rename_one(document: &mut DeTable<'_>, old: &Deprecated) -> Option<(Range<usize>, Flaw)> {
+fn rename_one(
+    document: &mut DeTable<'_>,
+    old: &DeprecatedKey,
+) -> Option<(Range<usize>, CharterProblem)> {
     let mut parts: Vec<&str> = old.key.split('.').collect();
     let key = parts.pop()?;
     let mut table = document;
@@ -58,7 +61,7 @@ fn rename_one(document: &mut DeTable<'_>, old: &Deprecated) -> Option<(Range<usi
     }
     let value = table.remove(key)?;
     table.insert(Spanned::new(at.clone(), Cow::Borrowed(old.instead)), value);
-    let flaw = Flaw::Deprecated {
+    let flaw = CharterProblem::Deprecated {
         key: old.key.to_owned(),
         since: old.since,
         instead: old.instead,

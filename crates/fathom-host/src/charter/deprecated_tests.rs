@@ -1,19 +1,19 @@
 use super::*;
 
-const SINCE: Version = Version {
+const SINCE: CharterVersion = CharterVersion {
     major: 1,
     minor: 2,
     patch: 0,
 };
 
-const KNOWN: &[Deprecated] = &[
-    Deprecated {
+const KNOWN: &[DeprecatedKey] = &[
+    DeprecatedKey {
         file: "charter.toml",
         key: "packet.size",
         instead: "mtu",
         since: SINCE,
     },
-    Deprecated {
+    DeprecatedKey {
         file: "persona.toml",
         key: "voice",
         instead: "tone",
@@ -21,9 +21,9 @@ const KNOWN: &[Deprecated] = &[
     },
 ];
 
-fn renamed(file: &str, text: &str, minor: u32) -> (String, Vec<(Range<usize>, Flaw)>) {
+fn renamed(file: &str, text: &str, minor: u32) -> (String, Vec<(Range<usize>, CharterProblem)>) {
     let mut document = DeTable::parse(text).unwrap();
-    let spoken = Version { minor, ..SINCE };
+    let spoken = CharterVersion { minor, ..SINCE };
     let told = rename(document.get_mut(), file, KNOWN, spoken);
     let keys = document
         .get_ref()

@@ -4,12 +4,12 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use super::flaw::Flaw;
+use super::flaw::CharterProblem;
 use super::limit;
 
 /// A place in a text file, with the line that stands there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct SourceLocation {
     /// The line, counted from one.
     pub line: usize,
     /// The character in that line, counted from one.
@@ -30,9 +30,9 @@ pub struct Finding {
     /// The file, from the charter's folder, with slashes.
     pub file: String,
     /// Where in the file, unless it is about all of it.
-    pub place: Option<Place>,
+    pub place: Option<SourceLocation>,
     /// What it is.
-    pub flaw: Flaw,
+    pub flaw: CharterProblem,
 }
 
 impl Finding {
@@ -95,7 +95,7 @@ impl fmt::Display for Finding {
 impl Serialize for Finding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Record<'a> {
+        struct RecordFinding<'a> {
             code: &'static str,
             message: String,
             hint: String,
@@ -105,7 +105,7 @@ impl Serialize for Finding {
             excerpt: Option<&'a str>,
         }
         let place = self.place.as_ref();
-        let record = Record {
+        let record = RecordFinding {
             code: self.code(),
             message: self.flaw.to_string(),
             hint: self.hint(),
@@ -120,28 +120,38 @@ impl Serialize for Finding {
 
 /// All that was found in a charter, in the order it was met.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Findings {
+pub(super) struct FindingList {
     pub(super) problems: Vec<Finding>,
     pub(super) warnings: Vec<Finding>,
 }
 
-impl Findings {
+impl FindingList {
     /// Adds a problem, as long as somebody may still read it.
-    pub(super) fn problem(&mut self, file: &str, place: Option<Place>, flaw: Flaw) {
+    pub(super) fn problem(
+        &mut self,
+        file: &str,
+        place: Option<SourceLocation>,
+        flaw: CharterProblem,
+    ) {
         if self.problems.len() < limit::FINDINGS_MAX {
             self.problems.push(finding(file, place, flaw));
         }
     }
 
     /// Adds a warning, as long as somebody may still read it.
-    pub(super) fn warning(&mut self, file: &str, place: Option<Place>, flaw: Flaw) {
+    pub(super) fn warning(
+        &mut self,
+        file: &str,
+        place: Option<SourceLocation>,
+        flaw: CharterProblem,
+    ) {
         if self.warnings.len() < limit::FINDINGS_MAX {
             self.warnings.push(finding(file, place, flaw));
         }
     }
 }
 
-fn finding(file: &str, place: Option<Place>, flaw: Flaw) -> Finding {
+fn finding(file: &str, place: Option<SourceLocation>, flaw: CharterProblem) -> Finding {
     Finding {
         file: file.to_owned(),
         place,

@@ -3,14 +3,14 @@
 use fathom_core::programs::council::DEPTH_MAX;
 use fathom_output::matrix::MatrixError;
 
-use super::version::{PROTOCOL, Version, migration};
-use crate::identity::contradiction::Rule;
+use super::version::{CharterVersion, PROTOCOL, migration};
+use crate::identity::contradiction::PersonaRule;
 use crate::learning::LearnError;
 
 /// What a finding is. Some are warnings, and say so: such a charter can be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Flaw {
+pub enum CharterProblem {
     /// A file that must be there is not.
     #[error("missing file `{file}`")]
     MissingFile {
@@ -59,7 +59,7 @@ pub enum Flaw {
     #[error("protocol {said} is not supported; this build supports {PROTOCOL}")]
     OtherMajor {
         /// The version of the charter.
-        said: Version,
+        said: CharterVersion,
     },
     /// A number above its hard cap.
     #[error("`{key}` is {value}, but the maximum is {cap}")]
@@ -168,7 +168,7 @@ pub enum Flaw {
     #[error("protocol {said} is newer than {PROTOCOL}, which this build supports")]
     NewerMinor {
         /// The version of the charter.
-        said: Version,
+        said: CharterVersion,
     },
     /// A text that every packet will have to shorten. A warning.
     #[error(
@@ -239,7 +239,7 @@ pub enum Flaw {
     #[error("the persona conflicts with the identity: rule `{}` forbids {}: `{words}`", rule.name(), rule.forbids())]
     Overrules {
         /// The rule that it breaks.
-        rule: Rule,
+        rule: PersonaRule,
         /// The words that break it, or the core rule that they are against.
         words: String,
     },
@@ -249,7 +249,7 @@ pub enum Flaw {
         /// The key.
         key: String,
         /// Since when.
-        since: Version,
+        since: CharterVersion,
         /// The key to write instead.
         instead: &'static str,
     },
@@ -271,7 +271,7 @@ pub enum Flaw {
     },
 }
 
-impl Flaw {
+impl CharterProblem {
     /// The flaw's code, as its page in `docs/errors` is called.
     pub fn code(&self) -> &'static str {
         match self {

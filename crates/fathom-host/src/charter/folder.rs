@@ -5,8 +5,8 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use super::findings::Findings;
-use super::flaw::Flaw;
+use super::findings::FindingList;
+use super::flaw::CharterProblem;
 use super::limit::{FILE_BYTES_MAX, FILES_MAX};
 use super::{council, gate, instructions, manifest, phases, voice};
 
@@ -37,14 +37,14 @@ const FOR_PEOPLE: [&str; 2] = ["README.md", "LICENSE"];
 
 /// The contents of files by their paths from the charter's folder, with slashes. One that is there and cannot be used
 /// has none.
-pub(super) type Files = BTreeMap<String, Option<Vec<u8>>>;
+pub(super) type CharterFiles = BTreeMap<String, Option<Vec<u8>>>;
 
 /// Reads what belongs to a charter. A file that cannot be used is a finding; a folder that is not there is an error.
-pub(super) fn read(folder: &Path, findings: &mut Findings) -> io::Result<Files> {
+pub(super) fn read(folder: &Path, findings: &mut FindingList) -> io::Result<CharterFiles> {
     let root = fs::canonicalize(folder)?;
-    let mut reader = Reader {
+    let mut reader = FolderReader {
         root,
-        files: Files::new(),
+        files: CharterFiles::new(),
         findings,
     };
     let root = reader.root.clone();
@@ -55,19 +55,21 @@ pub(super) fn read(folder: &Path, findings: &mut Findings) -> io::Result<Files> 
             gate::POLICIES => reader.texts(&name, &path, "cedar"),
             name if FILES.contains(&name) => reader.file(name, &path),
             name if FOR_PEOPLE.contains(&name) => {}
-            _ => reader.findings.warning(&name, None, Flaw::UnknownFile),
+            _ => reader
+                .findings
+                .warning(&name, None, CharterProblem::UnknownFile),
         }
     }
     Ok(reader.files)
 }
 
-struct Reader<'a> {
+struct FolderReader<'a> {
     root: PathBuf,
-    files: Files,
-    findings: &'a mut Findings,
+    files: CharterFiles,
+    findings: &'a mut FindingList,
 }
 
-impl Reader<'_> {
+impl FolderReader<'_> {
     /// The entries of a folder in the order of their names. Hidden ones belong to other programs.
     fn entries(&mut self, name: &str, folder: &Path) -> io::Result<BTreeMap<String, PathBuf>> {
         let mut entries = BTreeMap::new();
@@ -81,7 +83,7 @@ impl Reader<'_> {
             }
         }
         if seen > FILES_MAX {
-            let flaw = Flaw::TooMany {
+            let flaw = CharterProblem::TooMany {
                 what: "files",
                 count_max: FILES_MAX,
             };
@@ -109,7 +111,8 @@ impl Reader<'_> {
             if path.extension().is_some_and(|extension| extension == ends) {
                 self.file(&file, &path);
             } else {
-                self.findings.warning(&file, None, Flaw::UnknownFile);
+                self.findings
+                    .warning(&file, None, CharterProblem::UnknownFile);
             }
         }
     }
@@ -126,22 +129,22 @@ impl Reader<'_> {
     }
 
     /// The path without links, where it stays in the charter's folder.
-    fn inside(&self, path: &Path) -> Result<PathBuf, Flaw> {
+    fn inside(&self, path: &Path) -> Result<PathBuf, CharterProblem> {
         let real = fs::canonicalize(path).map_err(|cause| unreadable(&cause))?;
         if real.starts_with(&self.root) {
             Ok(real)
         } else {
-            Err(Flaw::LeavesFolder)
+            Err(CharterProblem::LeavesFolder)
         }
     }
 }
 
-fn content(path: &Path) -> Result<Vec<u8>, Flaw> {
+fn content(path: &Path) -> Result<Vec<u8>, CharterProblem> {
     // A pipe would keep the reader waiting for ever.
     let is_file = fs::metadata(path).map_err(|cause| unreadable(&cause))?;
     if !is_file.is_file() {
         let cause = "it is not a regular file".to_owned();
-        return Err(Flaw::Unreadable { cause });
+        return Err(CharterProblem::Unreadable { cause });
     }
     let file = fs::File::open(path).map_err(|cause| unreadable(&cause))?;
     let mut bytes = Vec::new();
@@ -150,13 +153,13 @@ fn content(path: &Path) -> Result<Vec<u8>, Flaw> {
         .map_err(|cause| unreadable(&cause))?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
         let bytes_max = FILE_BYTES_MAX;
-        return Err(Flaw::TooLarge { bytes_max });
+        return Err(CharterProblem::TooLarge { bytes_max });
     }
     Ok(bytes)
 }
 
-fn unreadable(cause: &io::Error) -> Flaw {
-    Flaw::Unreadable {
+fn unreadable(cause: &io::Error) -> CharterProblem {
+    CharterProblem::Unreadable {
         cause: cause.to_string(),
     }
 }

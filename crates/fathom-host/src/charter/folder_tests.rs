@@ -300,7 +300,7 @@ proptest! {
         )
     ) {
         let files = given.into_iter().map(|(path, bytes)| (path.to_owned(), Some(bytes))).collect();
-        let checked = check_files(&files, Findings::default(), &words);
+        let checked = check_files(&files, FindingList::default(), &words);
         prop_assert_eq!(checked.charter.is_some(), checked.problems.is_empty());
         for problem in checked.problems.iter().chain(&checked.warnings) {
             prop_assert!(!problem.hint().is_empty());

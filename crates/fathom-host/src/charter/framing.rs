@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use fathom_core::packet::{Frame, IdentitySignature, Provenance};
+use fathom_core::packet::{IdentityProvenance, IdentitySignature, PacketFrame};
 use sha2::{Digest as _, Sha256};
 
-use super::findings::Findings;
-use super::flaw::Flaw;
-use super::{Charter, CharterError, Mtu, check_files, read_folder, voice};
+use super::findings::FindingList;
+use super::flaw::CharterProblem;
+use super::{Charter, CharterError, PacketMtu, check_files, read_folder, voice};
 use crate::identity::signing;
 
 impl Charter {
     /// The charter that a run began with, as it stands now.
-    pub(crate) fn of_frame(frame: &Frame) -> Result<Self, CharterError> {
+    pub(crate) fn of_frame(frame: &PacketFrame) -> Result<Self, CharterError> {
         match &frame.charter_folder {
             Some(folder) => Self::load(Path::new(folder), &|_| 0),
             None => Self::built_in(frame.charter.split(' ').next().unwrap_or_default()),
@@ -24,7 +24,7 @@ impl Charter {
     /// The charter in a folder as it would be without its signature, which may not fit any more, and the text of its
     /// identity.
     pub(crate) fn without_signature(folder: &Path) -> Result<(Self, String), CharterError> {
-        let mut findings = Findings::default();
+        let mut findings = FindingList::default();
         let mut files = read_folder(folder, &mut findings)?;
         let bytes = files
             .remove(voice::IDENTITY_FILE)
@@ -38,8 +38,8 @@ impl Charter {
         let checked = check_files(&files, findings, &|_| 0);
         let mut charter = checked.charter(folder.display().to_string())?;
         if charter.identity.signature.is_some() {
-            let mut findings = Findings::default();
-            let flaw = Flaw::BadValue {
+            let mut findings = FindingList::default();
+            let flaw = CharterProblem::BadValue {
                 key: "signature".to_owned(),
                 why: "expected a table [signature]".to_owned(),
             };
@@ -65,20 +65,20 @@ impl Charter {
     ) -> Result<Self, CharterError> {
         let texts = texts.iter();
         let files = texts.map(|(file, text)| (file.clone(), Some(text.clone().into_bytes())));
-        check_files(&files.collect(), Findings::default(), &|_| 0).charter(name)
+        check_files(&files.collect(), FindingList::default(), &|_| 0).charter(name)
     }
 
     /// What every packet of a run under this charter is framed with.
-    pub fn frame(&self) -> Frame {
+    pub fn frame(&self) -> PacketFrame {
         let texts = self.instructions.iter();
-        Frame {
+        PacketFrame {
             charter: format!("{} {}", self.name, self.version),
             charter_digest: self.digest(),
             charter_folder: self
                 .folder
                 .as_ref()
                 .map(|folder| folder.display().to_string()),
-            provenance: Some(Provenance {
+            provenance: Some(IdentityProvenance {
                 protocol: self.protocol.to_string(),
                 identity: signing::fingerprint(&self.identity).to_string(),
                 signature: self
@@ -92,8 +92,8 @@ impl Charter {
             }),
             values: BTreeMap::new(),
             mtu_tokens: match self.mtu {
-                Mtu::Window => None,
-                Mtu::Tokens(tokens) => Some(tokens),
+                PacketMtu::Window => None,
+                PacketMtu::Tokens(tokens) => Some(tokens),
             },
             identity: self.identity.text().into(),
             persona: self.persona.text().into(),
@@ -121,7 +121,7 @@ impl Charter {
 
 /// The texts of all files that belong to the charter in a folder. What is no text is no part of a charter that loads.
 pub(crate) fn charter_files(folder: &Path) -> Result<BTreeMap<String, String>, CharterError> {
-    let files = read_folder(folder, &mut Findings::default())?.into_iter();
+    let files = read_folder(folder, &mut FindingList::default())?.into_iter();
     let texts = files.filter_map(|(file, bytes)| Some((file, String::from_utf8(bytes?).ok()?)));
     Ok(texts.collect())
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use fathom_gateway::{Bundle, GatewayError, Settings};
-use fathom_tools::Declarations;
+use fathom_gateway::{CheckedPolicies, GatewayError, GatewaySettings};
+use fathom_tools::ToolsFile;
 use serde::{Deserialize, Serialize};
 
-use super::findings::Findings;
-use super::flaw::Flaw;
+use super::findings::FindingList;
+use super::flaw::CharterProblem;
 
 /// The tools.
 pub(super) const TOOLS_FILE: &str = "tools.toml";
@@ -29,7 +29,7 @@ const SAMPLE: [(&str, &str); 4] = [
 /// Tools and policies, as they are written. They are read again where they are used, with the values of a brand.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Gate {
+pub struct ToolPolicies {
     /// The text of `tools.toml`, with places as `${url}`.
     pub tools: String,
     /// The text of `gateway.toml`.
@@ -40,15 +40,15 @@ pub struct Gate {
     pub policies: BTreeMap<String, String>,
 }
 
-impl Gate {
+impl ToolPolicies {
     /// The policies, checked.
-    pub fn bundle(&self, settings: &Settings) -> Result<Bundle, GatewayError> {
+    pub fn bundle(&self, settings: &GatewaySettings) -> Result<CheckedPolicies, GatewayError> {
         let files: Vec<(&str, &str)> = self
             .policies
             .iter()
             .map(|(name, text)| (name.as_str(), text.as_str()))
             .collect();
-        Bundle::new(&files, &settings.schema()?, &self.entities)
+        CheckedPolicies::new(&files, &settings.schema()?, &self.entities)
     }
 
     /// The text of `tools.toml` with values in its places. A value that could be anything but a value is refused.
@@ -76,11 +76,11 @@ impl Gate {
     }
 }
 
-impl Gate {
+impl ToolPolicies {
     /// The names of the tools that are declared one by one.
     pub(super) fn names(&self) -> Vec<String> {
         let text = self.tools_with(SAMPLE).unwrap_or_default();
-        let declared = Declarations::read(&text).unwrap_or_default();
+        let declared = ToolsFile::read(&text).unwrap_or_default();
         let tools = declared.tools.into_iter();
         tools.map(|tool| tool.facts.spec.name).collect()
     }
@@ -89,7 +89,7 @@ impl Gate {
 /// The files as they are met.
 #[derive(Default)]
 pub(super) struct GateFiles {
-    gate: Gate,
+    gate: ToolPolicies,
     is_there: bool,
 }
 
@@ -109,7 +109,7 @@ impl GateFiles {
     }
 
     /// Looks whether all of it can be used.
-    pub(super) fn read(self, findings: &mut Findings) -> Option<Gate> {
+    pub(super) fn read(self, findings: &mut FindingList) -> Option<ToolPolicies> {
         if !self.is_there {
             return None;
         }
@@ -118,9 +118,9 @@ impl GateFiles {
             "[]".clone_into(&mut gate.entities);
         }
         let mut wrong = |file: &str, cause: String| {
-            findings.problem(file, None, Flaw::Gate { cause });
+            findings.problem(file, None, CharterProblem::Gate { cause });
         };
-        match Settings::parse(&gate.settings) {
+        match GatewaySettings::parse(&gate.settings) {
             Ok(settings) => {
                 if let Err(error) = gate.bundle(&settings) {
                     wrong(POLICIES, error.to_string());
@@ -130,7 +130,7 @@ impl GateFiles {
         }
         let declared = gate
             .tools_with(SAMPLE)
-            .and_then(|text| Declarations::read(&text).map_err(|error| error.to_string()));
+            .and_then(|text| ToolsFile::read(&text).map_err(|error| error.to_string()));
         if let Err(cause) = declared {
             wrong(TOOLS_FILE, cause);
         }

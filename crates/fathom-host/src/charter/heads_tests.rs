@@ -1,7 +1,7 @@
 //! Heads of Markdown files that cannot be, and what is said about each.
 
 use super::broken::check;
-use super::findings::Findings;
+use super::findings::FindingList;
 use super::{check_files, limit};
 
 /// The codes, places and messages for a charter with an agent that has this head.
@@ -13,7 +13,7 @@ fn said(head: &str) -> Vec<String> {
         .iter()
         .map(|(path, text)| ((*path).to_owned(), Some(text.as_bytes().to_vec())))
         .collect();
-    let checked = check_files(&files, Findings::default(), &|_| 1);
+    let checked = check_files(&files, FindingList::default(), &|_| 1);
     let problems = checked.problems.iter();
     problems
         .map(|problem| format!("{} {problem}", problem.code()))

@@ -7,28 +7,28 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use toml::value::{Date, Datetime};
 
-use super::Count;
-use super::findings::Findings;
-use super::flaw::Flaw;
+use super::CountTokens;
+use super::findings::FindingList;
+use super::flaw::CharterProblem;
 use super::limit::{self, INSTRUCTION_TOKENS_MAX};
-use super::source::{Read, Source};
+use super::source::{CharterSource, ParsedSource};
 
 /// The file's name.
 pub(super) const FILE: &str = "instructions.toml";
 
 /// The instructions that every registry has, and their stages.
-pub const INITIAL: [(&str, Stage); 5] = [
-    ("initial_planning", Stage::Plan),
-    ("refinement", Stage::Refine),
-    ("observer", Stage::Observe),
-    ("interruption_handling", Stage::Act),
-    ("verification", Stage::Verify),
+pub const INITIAL: [(&str, InstructionStage); 5] = [
+    ("initial_planning", InstructionStage::Plan),
+    ("refinement", InstructionStage::Refine),
+    ("observer", InstructionStage::Observe),
+    ("interruption_handling", InstructionStage::Act),
+    ("verification", InstructionStage::Verify),
 ];
 
 /// A stage of thinking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stage {
+pub enum InstructionStage {
     /// Makes a plan.
     Plan,
     /// Looks for what is wrong with it.
@@ -41,7 +41,7 @@ pub enum Stage {
     Verify,
 }
 
-impl Stage {
+impl InstructionStage {
     /// The stage as a file names it.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -56,11 +56,11 @@ impl Stage {
 
 /// A task instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Instruction {
+pub struct StageInstruction {
     /// What the model is told.
     pub text: String,
     /// The stage that tells it.
-    pub stage: Stage,
+    pub stage: InstructionStage,
     /// Most tokens that the text may have.
     pub max_tokens: u64,
     /// The day of the last change, as `YYYY-MM-DD`.
@@ -68,13 +68,13 @@ pub struct Instruction {
 }
 
 /// The file: a table for each key.
-type File = BTreeMap<Spanned<String>, Spanned<Table>>;
+type InstructionsFile = BTreeMap<Spanned<String>, Spanned<InstructionTable>>;
 
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
-struct Table {
+struct InstructionTable {
     text: Option<Spanned<String>>,
-    stage: Option<Spanned<Stage>>,
+    stage: Option<Spanned<InstructionStage>>,
     max_tokens: Option<Spanned<u64>>,
     last_updated: Option<Spanned<toml::Value>>,
 }
@@ -82,15 +82,15 @@ struct Table {
 /// Reads the file.
 pub(super) fn read(
     text: &str,
-    count: Count<'_>,
-    findings: &mut Findings,
-) -> BTreeMap<String, Instruction> {
-    let source = Source::whole(FILE, text);
-    let Some(read) = source.read::<File>(findings) else {
+    count: CountTokens<'_>,
+    findings: &mut FindingList,
+) -> BTreeMap<String, StageInstruction> {
+    let source = CharterSource::whole(FILE, text);
+    let Some(read) = source.read::<InstructionsFile>(findings) else {
         return BTreeMap::new();
     };
     if read.value.len() > limit::INSTRUCTIONS_MAX {
-        let flaw = Flaw::TooMany {
+        let flaw = CharterProblem::TooMany {
             what: "instructions",
             count_max: limit::INSTRUCTIONS_MAX,
         };
@@ -110,18 +110,26 @@ pub(super) fn read(
     instructions
 }
 
-fn complain_about_initial(source: &Source<'_>, read: &Read<File>, findings: &mut Findings) {
+fn complain_about_initial(
+    source: &CharterSource<'_>,
+    read: &ParsedSource<InstructionsFile>,
+    findings: &mut FindingList,
+) {
     for (key, stage) in INITIAL {
         let found = read.value.iter().find(|(known, _)| known.get_ref() == key);
         let stage_name = stage.as_str();
         match found.map(|(_, table)| table.get_ref().stage.as_ref()) {
             None if !read.dropped.has(key) => {
                 let stage = stage_name;
-                source.problem(None, Flaw::MissingInstruction { key, stage }, findings);
+                source.problem(
+                    None,
+                    CharterProblem::MissingInstruction { key, stage },
+                    findings,
+                );
             }
             Some(Some(said)) if *said.get_ref() != stage => {
                 let stage = stage_name;
-                let flaw = Flaw::WrongStage { key, stage };
+                let flaw = CharterProblem::WrongStage { key, stage };
                 source.problem(Some(&said.span()), flaw, findings);
             }
             _ => {}
@@ -139,12 +147,12 @@ fn is_key(key: &str) -> bool {
 
 /// One instruction, where all of it is there.
 fn instruction(
-    source: &Source<'_>,
-    read: &Read<File>,
-    (key, table): (&Spanned<String>, &Spanned<Table>),
-    count: Count<'_>,
-    findings: &mut Findings,
-) -> Option<Instruction> {
+    source: &CharterSource<'_>,
+    read: &ParsedSource<InstructionsFile>,
+    (key, table): (&Spanned<String>, &Spanned<InstructionTable>),
+    count: CountTokens<'_>,
+    findings: &mut FindingList,
+) -> Option<StageInstruction> {
     let said = table.get_ref();
     let needed = [
         ("text", said.text.is_some(), "text = \"…\""),
@@ -158,7 +166,7 @@ fn instruction(
     for (part, is_there, example) in needed {
         if !is_there && !read.dropped.has(&format!("{}.{part}", key.get_ref())) {
             let part = part.to_owned();
-            let flaw = Flaw::MissingKey { key: part, example };
+            let flaw = CharterProblem::MissingKey { key: part, example };
             source.problem(Some(&table.span()), flaw, findings);
         }
     }
@@ -167,7 +175,7 @@ fn instruction(
     let last_updated = date.and_then(|value| date_of(source, value, findings));
     let text = said.text.as_ref()?;
     check_text(source, text, max_tokens, count, findings);
-    Some(Instruction {
+    Some(StageInstruction {
         text: text.get_ref().trim().to_owned(),
         stage: *said.stage.as_ref()?.get_ref(),
         max_tokens,
@@ -175,14 +183,18 @@ fn instruction(
     })
 }
 
-fn max_tokens(source: &Source<'_>, said: Option<&Spanned<u64>>, findings: &mut Findings) -> u64 {
+fn max_tokens(
+    source: &CharterSource<'_>,
+    said: Option<&Spanned<u64>>,
+    findings: &mut FindingList,
+) -> u64 {
     let Some(said) = said else {
         return INSTRUCTION_TOKENS_MAX;
     };
     match *said.get_ref() {
         0 => source.bad("max_tokens", said, "must be at least 1", findings),
         value if value > INSTRUCTION_TOKENS_MAX => {
-            let flaw = Flaw::OverCap {
+            let flaw = CharterProblem::OverCap {
                 key: "max_tokens".to_owned(),
                 value,
                 cap: INSTRUCTION_TOKENS_MAX,
@@ -195,9 +207,9 @@ fn max_tokens(source: &Source<'_>, said: Option<&Spanned<u64>>, findings: &mut F
 }
 
 fn date_of(
-    source: &Source<'_>,
+    source: &CharterSource<'_>,
     value: &Spanned<toml::Value>,
-    findings: &mut Findings,
+    findings: &mut FindingList,
 ) -> Option<Date> {
     let moment = match value.get_ref() {
         toml::Value::Datetime(moment) => Some(*moment),
@@ -214,22 +226,22 @@ fn date_of(
 }
 
 fn check_text(
-    source: &Source<'_>,
+    source: &CharterSource<'_>,
     text: &Spanned<String>,
     tokens_max: u64,
-    count: Count<'_>,
-    findings: &mut Findings,
+    count: CountTokens<'_>,
+    findings: &mut FindingList,
 ) {
     let said = text.get_ref().trim();
     let flaw = if said.is_empty() {
         let what = "the text of an instruction".to_owned();
-        Flaw::Empty { what }
+        CharterProblem::Empty { what }
     } else {
         let tokens = count(said);
         if tokens <= tokens_max {
             return;
         }
-        Flaw::TooManyTokens {
+        CharterProblem::TooManyTokens {
             key: "text".to_owned(),
             tokens,
             tokens_max,

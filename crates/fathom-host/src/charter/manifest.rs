@@ -2,22 +2,22 @@
 
 use fathom_core::contract::RecursionPolicy;
 use fathom_core::model::ModelSpec;
-use fathom_core::packet::{Field, Limits};
+use fathom_core::packet::{HeaderField, HeaderLimits};
 use fathom_core::programs::{council, direct, phases, stages, tools};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::agency::{Agency, AgencyTable};
-use super::council::{Bounds, Council, CouncilTable};
-use super::findings::Findings;
-use super::flaw::Flaw;
+use super::agency::{AgencyCharter, AgencyTable};
+use super::council::{CouncilCharter, CouncilTable, RunBounds};
+use super::findings::FindingList;
+use super::flaw::CharterProblem;
 use super::limit::{self, MTU_TOKENS_MAX, MTU_TOKENS_MIN};
-use super::models::{RoleTables, Roles};
-use super::phases::{Phases, PhasesTable};
-use super::routes::{Routes, RoutesTable};
-use super::source::{Read, Source, unknown_word};
-use super::version::{PROTOCOL, Version};
-use crate::config::{BUDGET, BudgetPart, default_policy};
+use super::models::{ModelRoles, RoleTables};
+use super::phases::{PhasesCharter, PhasesTable};
+use super::routes::{ChannelRoutes, RoutesTable};
+use super::source::{CharterSource, ParsedSource, unknown_word};
+use super::version::{CharterVersion, PROTOCOL};
+use crate::config::{BUDGET, PartialBudget, default_policy};
 use crate::tables::{BudgetTable, RecursionTable};
 
 /// The file's name.
@@ -29,7 +29,7 @@ const PROGRAMS: [&str; 3] = [direct::NAME, council::NAME, tools::NAME];
 /// How large a packet may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "MtuRecord", try_from = "MtuRecord")]
-pub enum Mtu {
+pub enum PacketMtu {
     /// As large as the model's window less the output cap.
     #[default]
     Window,
@@ -37,24 +37,24 @@ pub enum Mtu {
     Tokens(u64),
 }
 
-impl Mtu {
+impl PacketMtu {
     /// Most tokens of an identity that a packet takes whole, where nothing is known of the window.
     pub fn identity_tokens_max(self) -> u64 {
-        self.limits().of(Field::Identity, 0)
+        self.limits().of(HeaderField::Identity, 0)
     }
 
     /// Most tokens of a persona that a packet takes whole beside an identity of so many.
     pub fn persona_tokens_max(self, identity_tokens: u64) -> u64 {
         let identity = identity_tokens.min(self.identity_tokens_max());
-        self.limits().of(Field::Persona, identity)
+        self.limits().of(HeaderField::Persona, identity)
     }
 
-    const fn limits(self) -> Limits {
+    const fn limits(self) -> HeaderLimits {
         let mtu_tokens = match self {
             Self::Window => u64::MAX,
             Self::Tokens(tokens) => tokens,
         };
-        Limits { mtu_tokens }
+        HeaderLimits { mtu_tokens }
     }
 }
 
@@ -68,16 +68,16 @@ enum MtuRecord {
     Word(String),
 }
 
-impl From<Mtu> for MtuRecord {
-    fn from(mtu: Mtu) -> Self {
+impl From<PacketMtu> for MtuRecord {
+    fn from(mtu: PacketMtu) -> Self {
         match mtu {
-            Mtu::Window => Self::Word(WINDOW.to_owned()),
-            Mtu::Tokens(tokens) => Self::Tokens(tokens),
+            PacketMtu::Window => Self::Word(WINDOW.to_owned()),
+            PacketMtu::Tokens(tokens) => Self::Tokens(tokens),
         }
     }
 }
 
-impl TryFrom<MtuRecord> for Mtu {
+impl TryFrom<MtuRecord> for PacketMtu {
     type Error = &'static str;
 
     fn try_from(record: MtuRecord) -> Result<Self, &'static str> {
@@ -91,7 +91,7 @@ impl TryFrom<MtuRecord> for Mtu {
 
 /// How the room that is left in a packet of the phase loop is shared out, in thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sections {
+pub struct PacketSections {
     /// The agent roster.
     pub agents_milli: u16,
     /// The symbol ledger.
@@ -100,7 +100,7 @@ pub struct Sections {
     pub history_milli: u16,
 }
 
-impl Default for Sections {
+impl Default for PacketSections {
     fn default() -> Self {
         Self {
             agents_milli: 200,
@@ -112,7 +112,7 @@ impl Default for Sections {
 
 /// Which program answers which command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Router {
+pub struct CommandRouter {
     /// The program of `fathom ask`.
     pub ask: String,
     /// The program of `fathom council`.
@@ -121,7 +121,7 @@ pub struct Router {
     pub phases: String,
 }
 
-impl Default for Router {
+impl Default for CommandRouter {
     fn default() -> Self {
         Self {
             ask: direct::NAME.to_owned(),
@@ -133,29 +133,29 @@ impl Default for Router {
 
 /// What `charter.toml` says, checked.
 #[derive(Clone, Debug)]
-pub(super) struct Manifest {
-    pub(super) protocol: Version,
+pub(super) struct CharterManifest {
+    pub(super) protocol: CharterVersion,
     pub(super) name: String,
     pub(super) description: String,
-    pub(super) version: Version,
-    pub(super) mtu: Mtu,
-    pub(super) sections: Sections,
-    pub(super) roles: Roles<Option<ModelSpec>>,
-    pub(super) router: Router,
-    pub(super) budget: BudgetPart,
-    pub(super) initiative: BudgetPart,
+    pub(super) version: CharterVersion,
+    pub(super) mtu: PacketMtu,
+    pub(super) sections: PacketSections,
+    pub(super) roles: ModelRoles<Option<ModelSpec>>,
+    pub(super) router: CommandRouter,
+    pub(super) budget: PartialBudget,
+    pub(super) initiative: PartialBudget,
     pub(super) recursion: Option<RecursionPolicy>,
-    pub(super) direct: Option<direct::Params>,
-    pub(super) council: Option<Council>,
-    pub(super) phases: Option<Phases>,
-    pub(super) agency: Option<Agency>,
-    pub(super) stages: Option<stages::Params>,
-    pub(super) routes: Option<Routes>,
+    pub(super) direct: Option<direct::DirectConfig>,
+    pub(super) council: Option<CouncilCharter>,
+    pub(super) phases: Option<PhasesCharter>,
+    pub(super) agency: Option<AgencyCharter>,
+    pub(super) stages: Option<stages::StagesConfig>,
+    pub(super) routes: Option<ChannelRoutes>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
-struct File {
+struct ManifestFile {
     protocol: Option<Spanned<String>>,
     name: Option<Spanned<String>>,
     description: Option<Spanned<String>>,
@@ -166,11 +166,11 @@ struct File {
     budget: BudgetTable,
     initiative: BudgetTable,
     recursion: Option<RecursionTable>,
-    direct: Option<direct::Params>,
+    direct: Option<direct::DirectConfig>,
     council: Option<Spanned<CouncilTable>>,
     phases: Option<PhasesTable>,
     agency: Option<AgencyTable>,
-    stages: Option<stages::Params>,
+    stages: Option<stages::StagesConfig>,
     routes: Option<RoutesTable>,
 }
 
@@ -198,11 +198,11 @@ struct RouterTable {
 }
 
 /// Reads the file. Where something is wrong, `findings` says so and a usual value stands in its place.
-pub(super) fn read(text: &str, findings: &mut Findings) -> Option<Manifest> {
-    let source = Source::whole(FILE, text);
-    let read = source.read::<File>(findings)?;
+pub(super) fn read(text: &str, findings: &mut FindingList) -> Option<CharterManifest> {
+    let source = CharterSource::whole(FILE, text);
+    let read = source.read::<ManifestFile>(findings)?;
     complain_about_missing(&source, &read, findings);
-    let Read {
+    let ParsedSource {
         value: file,
         dropped,
     } = read;
@@ -214,14 +214,14 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Option<Manifest> {
     source.all_wrong(wrong, findings);
     let has_council = file.council.is_some() || dropped.has("council");
     let council = file.council.map(|said| {
-        let bounds = Bounds {
+        let bounds = RunBounds {
             policy: &recursion.clone().unwrap_or_else(default_policy),
             table: table.as_ref(),
             budget: budget.over(BUDGET),
         };
         super::council::read(said, &bounds, &source, &dropped, findings)
     });
-    Some(Manifest {
+    Some(CharterManifest {
         protocol: protocol(&source, file.protocol.as_ref(), findings),
         name: name(&source, file.name.as_ref(), findings),
         description: description(&source, file.description.as_ref(), findings),
@@ -248,7 +248,11 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Option<Manifest> {
     })
 }
 
-fn complain_about_missing(source: &Source<'_>, read: &Read<File>, findings: &mut Findings) {
+fn complain_about_missing(
+    source: &CharterSource<'_>,
+    read: &ParsedSource<ManifestFile>,
+    findings: &mut FindingList,
+) {
     let file = &read.value;
     let needed = [
         ("protocol", file.protocol.is_some(), "protocol = \"1.0.0\""),
@@ -258,17 +262,17 @@ fn complain_about_missing(source: &Source<'_>, read: &Read<File>, findings: &mut
     for (key, is_there, example) in needed {
         if !is_there && !read.dropped.has(key) {
             let key = key.to_owned();
-            source.problem(None, Flaw::MissingKey { key, example }, findings);
+            source.problem(None, CharterProblem::MissingKey { key, example }, findings);
         }
     }
 }
 
 fn version(
-    source: &Source<'_>,
+    source: &CharterSource<'_>,
     key: &str,
     said: Option<&Spanned<String>>,
-    findings: &mut Findings,
-) -> Option<Version> {
+    findings: &mut FindingList,
+) -> Option<CharterVersion> {
     let said = said?;
     match said.get_ref().parse() {
         Ok(version) => Some(version),
@@ -280,24 +284,32 @@ fn version(
 }
 
 fn protocol(
-    source: &Source<'_>,
+    source: &CharterSource<'_>,
     said: Option<&Spanned<String>>,
-    findings: &mut Findings,
-) -> Version {
+    findings: &mut FindingList,
+) -> CharterVersion {
     let Some(version) = version(source, "protocol", said, findings) else {
         return PROTOCOL;
     };
     let span = said.map(Spanned::span);
     if version.major != PROTOCOL.major {
-        source.problem(span.as_ref(), Flaw::OtherMajor { said: version }, findings);
+        source.problem(
+            span.as_ref(),
+            CharterProblem::OtherMajor { said: version },
+            findings,
+        );
     } else if version.minor > PROTOCOL.minor {
         let place = span.map(|span| source.place(&span));
-        findings.warning(FILE, place, Flaw::NewerMinor { said: version });
+        findings.warning(FILE, place, CharterProblem::NewerMinor { said: version });
     }
     version
 }
 
-fn name(source: &Source<'_>, said: Option<&Spanned<String>>, findings: &mut Findings) -> String {
+fn name(
+    source: &CharterSource<'_>,
+    said: Option<&Spanned<String>>,
+    findings: &mut FindingList,
+) -> String {
     let Some(said) = said else {
         return String::new();
     };
@@ -308,9 +320,9 @@ fn name(source: &Source<'_>, said: Option<&Spanned<String>>, findings: &mut Find
 }
 
 fn description(
-    source: &Source<'_>,
+    source: &CharterSource<'_>,
     said: Option<&Spanned<String>>,
-    findings: &mut Findings,
+    findings: &mut FindingList,
 ) -> String {
     let Some(said) = said else {
         return String::new();
@@ -322,37 +334,41 @@ fn description(
     said.get_ref().trim().to_owned()
 }
 
-fn mtu(source: &Source<'_>, said: Option<&Spanned<toml::Value>>, findings: &mut Findings) -> Mtu {
+fn mtu(
+    source: &CharterSource<'_>,
+    said: Option<&Spanned<toml::Value>>,
+    findings: &mut FindingList,
+) -> PacketMtu {
     let Some(said) = said else {
-        return Mtu::default();
+        return PacketMtu::default();
     };
     let why = match said.get_ref() {
-        toml::Value::String(word) if word == WINDOW => return Mtu::Window,
+        toml::Value::String(word) if word == WINDOW => return PacketMtu::Window,
         toml::Value::Integer(tokens) => match u64::try_from(*tokens) {
             Ok(tokens) if tokens > MTU_TOKENS_MAX => {
-                let flaw = Flaw::OverCap {
+                let flaw = CharterProblem::OverCap {
                     key: "mtu".to_owned(),
                     value: tokens,
                     cap: MTU_TOKENS_MAX,
                 };
                 source.problem(Some(&said.span()), flaw, findings);
-                return Mtu::default();
+                return PacketMtu::default();
             }
-            Ok(tokens) if tokens >= MTU_TOKENS_MIN => return Mtu::Tokens(tokens),
+            Ok(tokens) if tokens >= MTU_TOKENS_MIN => return PacketMtu::Tokens(tokens),
             _ => format!("must be at least {MTU_TOKENS_MIN} tokens"),
         },
         _ => "expected a number of tokens such as 4096, or \"window\"".to_owned(),
     };
     source.bad("mtu", said, why, findings);
-    Mtu::default()
+    PacketMtu::default()
 }
 
 fn sections(
-    source: &Source<'_>,
+    source: &CharterSource<'_>,
     said: Option<&Spanned<SectionsTable>>,
-    findings: &mut Findings,
-) -> Sections {
-    let mut sections = Sections::default();
+    findings: &mut FindingList,
+) -> PacketSections {
+    let mut sections = PacketSections::default();
     let Some(said) = said else {
         return sections;
     };
@@ -393,12 +409,12 @@ pub(super) fn thousandths(number: f64, milli_max: u16) -> Option<u16> {
 }
 
 fn router(
-    source: &Source<'_>,
+    source: &CharterSource<'_>,
     said: RouterTable,
     has_council: bool,
-    findings: &mut Findings,
-) -> Router {
-    let mut router = Router::default();
+    findings: &mut FindingList,
+) -> CommandRouter {
+    let mut router = CommandRouter::default();
     let commands = [
         (said.ask, &PROGRAMS[..], &mut router.ask),
         (said.council, &[council::NAME], &mut router.council),
@@ -414,7 +430,7 @@ fn router(
             let flaw = unknown_word(program.clone(), known);
             source.problem(Some(&said.span()), flaw, findings);
         } else if program == council::NAME && !has_council {
-            let flaw = Flaw::MissingKey {
+            let flaw = CharterProblem::MissingKey {
                 key: "council".to_owned(),
                 example: "[[council.chief]]",
             };

@@ -3,27 +3,27 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use fathom_core::contract::{Autonomy, PermissionMode, Role};
+use fathom_core::contract::{AgentRole, Autonomy, PermissionMode};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::findings::Findings;
-use super::flaw::Flaw;
+use super::findings::FindingList;
+use super::flaw::CharterProblem;
 use super::limit;
 use super::manifest::{SLUG, is_slug};
 use super::models::CouncilRole;
-use super::source::{Source, place};
+use super::source::{CharterSource, place};
 
 /// The line before and after a head.
 const FENCE: &str = "---";
 
 /// An agent: a role with a prompt and what it may do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Agent {
+pub struct AgentFile {
     /// Its name for people.
     pub name: String,
     /// What it is for.
-    pub role: Role,
+    pub role: AgentRole,
     /// Which of the council's models it speaks with.
     pub model_role: Option<CouncilRole>,
     /// What it does, for those who choose one.
@@ -44,7 +44,7 @@ pub struct Agent {
 
 /// A named text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Prompt {
+pub struct PromptFile {
     /// What it is for.
     pub description: String,
     /// What it says.
@@ -56,7 +56,7 @@ pub struct Prompt {
 struct AgentHead {
     id: Option<Spanned<String>>,
     name: Option<Spanned<String>>,
-    role: Option<Role>,
+    role: Option<AgentRole>,
     model_role: Option<CouncilRole>,
     description: String,
     allowed_tools: Vec<Spanned<String>>,
@@ -75,11 +75,11 @@ struct PromptHead {
 
 /// Things by their ids, with the file each came from.
 #[derive(Debug)]
-pub(super) struct Shelf<T> {
+pub(super) struct MarkdownShelf<T> {
     things: BTreeMap<String, (String, T)>,
 }
 
-impl<T> Shelf<T> {
+impl<T> MarkdownShelf<T> {
     pub(super) const fn new() -> Self {
         let things = BTreeMap::new();
         Self { things }
@@ -87,14 +87,14 @@ impl<T> Shelf<T> {
 
     fn put(
         &mut self,
-        source: &Source<'_>,
+        source: &CharterSource<'_>,
         id: (&str, Option<Range<usize>>),
         thing: T,
-        findings: &mut Findings,
+        findings: &mut FindingList,
     ) {
         let (id, span) = id;
         if let Some((first, _)) = self.things.get(id) {
-            let flaw = Flaw::DuplicateId {
+            let flaw = CharterProblem::DuplicateId {
                 id: id.to_owned(),
                 first: first.clone(),
             };
@@ -115,24 +115,24 @@ impl<T> Shelf<T> {
 pub(super) fn agent(
     file: &str,
     text: &str,
-    shelf: &mut Shelf<Agent>,
-    findings: &mut Findings,
+    shelf: &mut MarkdownShelf<AgentFile>,
+    findings: &mut FindingList,
 ) -> Option<()> {
     let (head, body) = split(file, text, findings)?;
     let Some(head) = head else {
         let why = "the file must start with front matter between two lines `---`".to_owned();
         let first_line = place(text, 0..text.find('\n').unwrap_or(text.len()));
-        findings.problem(file, Some(first_line), Flaw::FrontMatter { why });
+        findings.problem(file, Some(first_line), CharterProblem::FrontMatter { why });
         return None;
     };
-    let source = Source {
+    let source = CharterSource {
         file,
         text,
         keyed: head,
     };
     let read = source.read_head::<AgentHead>(findings)?;
     if read.value.role.is_none() && !read.dropped.has("role") {
-        let flaw = Flaw::MissingKey {
+        let flaw = CharterProblem::MissingKey {
             key: "role".to_owned(),
             example: "role: planner",
         };
@@ -147,9 +147,9 @@ pub(super) fn agent(
             name.get_ref().trim().to_owned()
         },
     );
-    let agent = Agent {
+    let agent = AgentFile {
         name,
-        role: head.role.unwrap_or(Role::Doc),
+        role: head.role.unwrap_or(AgentRole::Doc),
         model_role: head.model_role,
         description: head.description.trim().to_owned(),
         allowed_tools: source.entries("allowed_tools", head.allowed_tools, findings),
@@ -167,11 +167,11 @@ pub(super) fn agent(
 pub(super) fn prompt(
     file: &str,
     text: &str,
-    shelf: &mut Shelf<Prompt>,
-    findings: &mut Findings,
+    shelf: &mut MarkdownShelf<PromptFile>,
+    findings: &mut FindingList,
 ) -> Option<()> {
     let (head, body) = split(file, text, findings)?;
-    let source = Source {
+    let source = CharterSource {
         file,
         text,
         keyed: head.clone().unwrap_or(0..0),
@@ -181,7 +181,7 @@ pub(super) fn prompt(
         None => PromptHead::default(),
     };
     let (id, span) = id(&source, head.id.as_ref(), findings);
-    let prompt = Prompt {
+    let prompt = PromptFile {
         description: head.description.trim().to_owned(),
         text: prose(file, body, findings),
     };
@@ -191,9 +191,9 @@ pub(super) fn prompt(
 
 /// The id in the head, else the file's stem, and where it stands.
 fn id(
-    source: &Source<'_>,
+    source: &CharterSource<'_>,
     said: Option<&Spanned<String>>,
-    findings: &mut Findings,
+    findings: &mut FindingList,
 ) -> (String, Option<Range<usize>>) {
     if let Some(said) = said {
         if !is_slug(said.get_ref()) {
@@ -204,7 +204,7 @@ fn id(
     let name = source.file.rsplit('/').next().unwrap_or(source.file);
     let stem = name.strip_suffix(".md").unwrap_or(name);
     if !is_slug(stem) {
-        let flaw = Flaw::BadValue {
+        let flaw = CharterProblem::BadValue {
             key: "id".to_owned(),
             why: format!("the id is the file name; {SLUG}"),
         };
@@ -213,11 +213,11 @@ fn id(
     (stem.to_owned(), None)
 }
 
-fn check_name(source: &Source<'_>, name: &Spanned<String>, findings: &mut Findings) {
+fn check_name(source: &CharterSource<'_>, name: &Spanned<String>, findings: &mut FindingList) {
     let said = name.get_ref().trim();
     if said.is_empty() {
         let what = "`name`".to_owned();
-        source.problem(Some(&name.span()), Flaw::Empty { what }, findings);
+        source.problem(Some(&name.span()), CharterProblem::Empty { what }, findings);
     } else if said.chars().count() > limit::NAME_CHARS_MAX || said.chars().any(char::is_control) {
         let why = "expected one line of at most 64 characters";
         source.bad("name", name, why, findings);
@@ -228,13 +228,13 @@ fn check_name(source: &Source<'_>, name: &Spanned<String>, findings: &mut Findin
 fn split<'a>(
     file: &str,
     text: &'a str,
-    findings: &mut Findings,
+    findings: &mut FindingList,
 ) -> Option<(Option<Range<usize>>, &'a str)> {
     let first = text.split_inclusive('\n').next().unwrap_or_default();
     let mut refuse = |why: &str| {
         let why = why.to_owned();
         let place = place(text, 0..first.trim_end().len());
-        findings.problem(file, Some(place), Flaw::FrontMatter { why });
+        findings.problem(file, Some(place), CharterProblem::FrontMatter { why });
     };
     match first.trim_end() {
         FENCE => {}
@@ -257,11 +257,11 @@ fn split<'a>(
 }
 
 /// The text below the head, with one kind of line end.
-fn prose(file: &str, body: &str, findings: &mut Findings) -> String {
+fn prose(file: &str, body: &str, findings: &mut FindingList) -> String {
     let prose = body.replace("\r\n", "\n").trim().to_owned();
     if prose.is_empty() {
         let what = "the text below the front matter".to_owned();
-        findings.problem(file, None, Flaw::Empty { what });
+        findings.problem(file, None, CharterProblem::Empty { what });
     }
     prose
 }

@@ -35,36 +35,36 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use fathom_core::contract::RecursionPolicy;
-use fathom_core::model::{ModelSpec, Models};
+use fathom_core::model::{ModelSet, ModelSpec};
 use fathom_core::programs::{direct, stages};
 use serde::{Deserialize, Serialize};
 
-pub use agency::Agency;
-pub use council::{Council, Judge, LEARNED_FILE, Profile, Rules};
+pub use agency::AgencyCharter;
+pub use council::{BallotRules, ComplexityJudge, CouncilCharter, LEARNED_FILE, ModelProfile};
 pub use error::CharterError;
-pub use findings::{Finding, Place};
-pub use flaw::Flaw;
+pub use findings::{Finding, SourceLocation};
+pub use flaw::CharterProblem;
 pub(crate) use framing::charter_files;
-pub use gate::Gate;
-pub use instructions::{INITIAL, Instruction, Stage};
-pub use manifest::{Mtu, Router, Sections};
-pub use markdown::{Agent, Prompt};
-pub use models::{CouncilRole, Roles};
-pub use phases::Phases;
-pub use routes::Routes;
-pub use starter::{Written, write};
-pub use version::{NoVersion, PROTOCOL, Version};
+pub use gate::ToolPolicies;
+pub use instructions::{INITIAL, InstructionStage, StageInstruction};
+pub use manifest::{CommandRouter, PacketMtu, PacketSections};
+pub use markdown::{AgentFile, PromptFile};
+pub use models::{CouncilRole, ModelRoles};
+pub use phases::PhasesCharter;
+pub use routes::ChannelRoutes;
+pub use starter::{WrittenCharter, write};
+pub use version::{CharterVersion, PROTOCOL, VersionError};
 pub(crate) use voice::{IDENTITY_FILE, without_signature};
-pub use voice::{Identity, Layer, Persona, Signature};
+pub use voice::{IdentitySignatureText, IdentityText, PersonaLayer, PersonaText};
 
-use crate::config::BudgetPart;
+use crate::config::PartialBudget;
 use crate::learning;
-use findings::Findings;
-use folder::Files;
-use markdown::Shelf;
+use findings::FindingList;
+use folder::CharterFiles;
+use markdown::MarkdownShelf;
 
 /// Counts the tokens of a text.
-pub type Count<'a> = &'a dyn Fn(&str) -> u64;
+pub type CountTokens<'a> = &'a dyn Fn(&str) -> u64;
 
 /// The charter of a run for which none is named.
 pub const DEFAULT: &str = "default";
@@ -77,56 +77,56 @@ pub const HOME_FOLDER: &str = "charters";
 #[serde(deny_unknown_fields)]
 pub struct Charter {
     /// Version of the protocol it is written for.
-    pub protocol: Version,
+    pub protocol: CharterVersion,
     /// Its name.
     pub name: String,
     /// Its own version.
-    pub version: Version,
+    pub version: CharterVersion,
     /// What it is for.
     pub description: String,
     /// How large a packet may be.
-    pub mtu: Mtu,
+    pub mtu: PacketMtu,
     /// How a packet of the phase loop is shared out.
-    pub sections: Sections,
+    pub sections: PacketSections,
     /// Who speaks.
-    pub identity: Identity,
+    pub identity: IdentityText,
     /// How it speaks.
-    pub persona: Persona,
+    pub persona: PersonaText,
     /// The registry of task instructions; empty, or with the five initial ones.
-    pub instructions: BTreeMap<String, Instruction>,
+    pub instructions: BTreeMap<String, StageInstruction>,
     /// Agents by their ids.
-    pub agents: BTreeMap<String, Agent>,
+    pub agents: BTreeMap<String, AgentFile>,
     /// Texts by their ids.
-    pub prompts: BTreeMap<String, Prompt>,
+    pub prompts: BTreeMap<String, PromptFile>,
     /// Models of the council's roles, as they are written; [`Charter::model`] is the one to ask.
-    pub roles: Roles<Option<ModelSpec>>,
+    pub roles: ModelRoles<Option<ModelSpec>>,
     /// Which program answers which command.
-    pub router: Router,
+    pub router: CommandRouter,
     /// Parts of the budget.
-    pub budget: BudgetPart,
+    pub budget: PartialBudget,
     /// Parts of the budget for one idea that is come back to in an idle moment.
     #[serde(default, skip_serializing_if = "BudgetPart::is_empty")]
-    pub initiative: BudgetPart,
+    pub initiative: PartialBudget,
     /// The recursion policy.
     pub recursion: Option<RecursionPolicy>,
     /// Parameters of `direct`.
-    pub direct: Option<direct::Params>,
+    pub direct: Option<direct::DirectConfig>,
     /// The council.
-    pub council: Option<Council>,
+    pub council: Option<CouncilCharter>,
     /// The phase loop.
-    pub phases: Option<Phases>,
+    pub phases: Option<PhasesCharter>,
     /// The agency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agency: Option<Agency>,
+    pub agency: Option<AgencyCharter>,
     /// How it thinks in stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stages: Option<stages::Params>,
+    pub stages: Option<stages::StagesConfig>,
     /// Where blocks go, by their markers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub routes: Option<Routes>,
+    pub routes: Option<ChannelRoutes>,
     /// Tools and policies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gate: Option<Gate>,
+    pub gate: Option<ToolPolicies>,
     /// The folder it was read from; a built-in one has none.
     #[serde(skip)]
     pub folder: Option<PathBuf>,
@@ -137,7 +137,7 @@ pub struct Charter {
 
 /// What a check of a charter found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Checked {
+pub struct CheckReport {
     /// The charter, when nothing is wrong.
     pub charter: Option<Charter>,
     /// What is wrong.
@@ -146,7 +146,7 @@ pub struct Checked {
     pub warnings: Vec<Finding>,
 }
 
-impl Checked {
+impl CheckReport {
     /// The charter, or everything that is wrong with what was called `said`.
     fn charter(self, said: impl Into<String>) -> Result<Charter, CharterError> {
         self.charter.ok_or_else(|| CharterError::Broken {
@@ -158,8 +158,8 @@ impl Checked {
 
 /// What a user means by the name or the path of a charter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Meant {
-    BuiltIn(Files),
+enum CharterRef {
+    BuiltIn(CharterFiles),
     Folder(PathBuf),
 }
 
@@ -169,21 +169,21 @@ pub fn check(
     said: &str,
     base: &Path,
     home: &Path,
-    count: Count<'_>,
-) -> Result<Checked, CharterError> {
+    count: CountTokens<'_>,
+) -> Result<CheckReport, CharterError> {
     match meant(said, base, home)? {
-        Meant::BuiltIn(files) => Ok(check_files(&files, Findings::default(), count)),
-        Meant::Folder(folder) => check_folder(&folder, count),
+        CharterRef::BuiltIn(files) => Ok(check_files(&files, FindingList::default(), count)),
+        CharterRef::Folder(folder) => check_folder(&folder, count),
     }
 }
 
-fn meant(said: &str, base: &Path, home: &Path) -> Result<Meant, CharterError> {
+fn meant(said: &str, base: &Path, home: &Path) -> Result<CharterRef, CharterError> {
     if let Some(files) = built_in::files(said) {
-        return Ok(Meant::BuiltIn(files));
+        return Ok(CharterRef::BuiltIn(files));
     }
     let given = base.join(said);
     if !said.is_empty() && given.is_dir() {
-        return Ok(Meant::Folder(given));
+        return Ok(CharterRef::Folder(given));
     }
     // What follows is a name, and a name never leads out of the home.
     let folder = home.join(HOME_FOLDER);
@@ -195,7 +195,7 @@ fn meant(said: &str, base: &Path, home: &Path) -> Result<Meant, CharterError> {
     }
     let named = folder.join(said);
     if named.is_dir() {
-        Ok(Meant::Folder(named))
+        Ok(CharterRef::Folder(named))
     } else {
         Err(CharterError::NotFound {
             said: said.to_owned(),
@@ -204,7 +204,7 @@ fn meant(said: &str, base: &Path, home: &Path) -> Result<Meant, CharterError> {
     }
 }
 
-fn read_folder(folder: &Path, findings: &mut Findings) -> Result<Files, CharterError> {
+fn read_folder(folder: &Path, findings: &mut FindingList) -> Result<CharterFiles, CharterError> {
     folder::read(folder, findings).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => CharterError::NotFound {
             said: folder.display().to_string(),
@@ -217,8 +217,8 @@ fn read_folder(folder: &Path, findings: &mut Findings) -> Result<Files, CharterE
     })
 }
 
-fn check_folder(folder: &Path, count: Count<'_>) -> Result<Checked, CharterError> {
-    let mut findings = Findings::default();
+fn check_folder(folder: &Path, count: CountTokens<'_>) -> Result<CheckReport, CharterError> {
+    let mut findings = FindingList::default();
     let files = read_folder(folder, &mut findings)?;
     let mut checked = check_files(&files, findings, count);
     if let Some(charter) = &mut checked.charter {
@@ -227,9 +227,13 @@ fn check_folder(folder: &Path, count: Count<'_>) -> Result<Checked, CharterError
     Ok(checked)
 }
 
-fn check_files(files: &Files, mut findings: Findings, count: Count<'_>) -> Checked {
+fn check_files(
+    files: &CharterFiles,
+    mut findings: FindingList,
+    count: CountTokens<'_>,
+) -> CheckReport {
     let charter = assemble(files, count, &mut findings);
-    let Findings {
+    let FindingList {
         mut problems,
         warnings,
     } = findings;
@@ -239,7 +243,7 @@ fn check_files(files: &Files, mut findings: Findings, count: Count<'_>) -> Check
         warnings: warnings.clone(),
         ..charter
     });
-    Checked {
+    CheckReport {
         charter,
         problems,
         warnings,
@@ -247,17 +251,21 @@ fn check_files(files: &Files, mut findings: Findings, count: Count<'_>) -> Check
 }
 
 /// Reads every file, whatever the others say.
-fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<Charter> {
+fn assemble(
+    files: &CharterFiles,
+    count: CountTokens<'_>,
+    findings: &mut FindingList,
+) -> Option<Charter> {
     if !files.contains_key(manifest::FILE) {
         let file = manifest::FILE;
-        findings.problem(file, None, Flaw::MissingFile { file });
+        findings.problem(file, None, CharterProblem::MissingFile { file });
     }
-    let mut manifest: Option<manifest::Manifest> = None;
-    let mut identity = Identity::default();
-    let mut persona = Persona::default();
+    let mut manifest: Option<manifest::CharterManifest> = None;
+    let mut identity = IdentityText::default();
+    let mut persona = PersonaText::default();
     let mut instructions = BTreeMap::new();
-    let mut agents = Shelf::new();
-    let mut prompts = Shelf::new();
+    let mut agents = MarkdownShelf::new();
+    let mut prompts = MarkdownShelf::new();
     let mut learned = None;
     let mut phase_files = phases::PhaseFiles::new();
     let mut gate_files = gate::GateFiles::default();
@@ -277,7 +285,7 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
             instructions::FILE => instructions = instructions::read(text, count, findings),
             council::LEARNED_FILE => match learning::read(text) {
                 Ok(rule) => learned = Some(rule),
-                Err(error) => findings.problem(file, None, Flaw::NotLearned(error)),
+                Err(error) => findings.problem(file, None, CharterProblem::NotLearned(error)),
             },
             file if phase_files.take(file, text, findings) => {}
             file if gate_files.take(file, text) => {}
@@ -329,14 +337,14 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
     })
 }
 
-fn text<'a>(file: &str, bytes: &'a [u8], findings: &mut Findings) -> Option<&'a str> {
+fn text<'a>(file: &str, bytes: &'a [u8], findings: &mut FindingList) -> Option<&'a str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Some(text),
         Err(error) => {
             let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
             let good = String::from_utf8_lossy(good);
             let place = source::place(&good, good.len()..good.len());
-            findings.problem(file, Some(place), Flaw::NotText);
+            findings.problem(file, Some(place), CharterProblem::NotText);
             None
         }
     }
@@ -344,11 +352,11 @@ fn text<'a>(file: &str, bytes: &'a [u8], findings: &mut Findings) -> Option<&'a 
 
 /// Identity and persona that no packet takes whole are shortened in each, which costs something every time.
 fn warn_about_length(
-    mtu: Mtu,
-    identity: &Identity,
-    persona: &Persona,
-    count: Count<'_>,
-    findings: &mut Findings,
+    mtu: PacketMtu,
+    identity: &IdentityText,
+    persona: &PersonaText,
+    count: CountTokens<'_>,
+    findings: &mut FindingList,
 ) {
     let identity_tokens = count(&identity.text());
     let texts = [
@@ -367,7 +375,7 @@ fn warn_about_length(
     ];
     for (file, what, tokens, tokens_max) in texts {
         if tokens > tokens_max {
-            let flaw = Flaw::WillBeShortened {
+            let flaw = CharterProblem::WillBeShortened {
                 what,
                 tokens,
                 tokens_max,
@@ -385,11 +393,11 @@ impl Charter {
             folder: None,
         })?;
         // Its texts are counted by a test, so that no start has to.
-        check_files(&files, Findings::default(), &|_| 0).charter(name)
+        check_files(&files, FindingList::default(), &|_| 0).charter(name)
     }
 
     /// Reads the charter in a folder.
-    pub fn load(folder: &Path, count: Count<'_>) -> Result<Self, CharterError> {
+    pub fn load(folder: &Path, count: CountTokens<'_>) -> Result<Self, CharterError> {
         check_folder(folder, count)?.charter(folder.display().to_string())
     }
 
@@ -399,11 +407,11 @@ impl Charter {
         said: &str,
         base: &Path,
         home: &Path,
-        count: Count<'_>,
+        count: CountTokens<'_>,
     ) -> Result<Self, CharterError> {
         match meant(said, base, home)? {
-            Meant::BuiltIn(_) => Self::built_in(said),
-            Meant::Folder(folder) => check_folder(&folder, count)?.charter(said),
+            CharterRef::BuiltIn(_) => Self::built_in(said),
+            CharterRef::Folder(folder) => check_folder(&folder, count)?.charter(said),
         }
     }
 
@@ -417,8 +425,8 @@ impl Charter {
     }
 
     /// The run's models, with the charter's in their roles.
-    pub fn cast(&self, models: Models) -> Models {
-        Models {
+    pub fn cast(&self, models: ModelSet) -> ModelSet {
+        ModelSet {
             prime: self.model(CouncilRole::Prime),
             lite: self.model(CouncilRole::Lite),
             code_mind: self.model(CouncilRole::CodeMind),

@@ -5,16 +5,16 @@ pub use fathom_core::protocol::CouncilRole;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::findings::Findings;
-use super::flaw::Flaw;
-use super::source::{Dropped, Source, unknown_word};
+use super::findings::FindingList;
+use super::flaw::CharterProblem;
+use super::source::{CharterSource, DroppedKeys, unknown_word};
 
 /// Providers that a model's name may begin with.
 const PROVIDERS: [&str; 5] = ["local", "openai", "anthropic", "ollama", "script"];
 
 /// One thing for each role.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Roles<T> {
+pub struct ModelRoles<T> {
     /// Of Prime.
     pub prime: T,
     /// Of Lite.
@@ -23,7 +23,7 @@ pub struct Roles<T> {
     pub codemind: T,
 }
 
-impl<T> Roles<T> {
+impl<T> ModelRoles<T> {
     /// That of one role.
     pub const fn get(&self, role: CouncilRole) -> &T {
         match role {
@@ -55,15 +55,15 @@ struct RoleTable {
 impl RoleTables {
     pub(super) fn read(
         self,
-        source: &Source<'_>,
-        dropped: &Dropped,
-        findings: &mut Findings,
-    ) -> Roles<Option<ModelSpec>> {
+        source: &CharterSource<'_>,
+        dropped: &DroppedKeys,
+        findings: &mut FindingList,
+    ) -> ModelRoles<Option<ModelSpec>> {
         let mut spec = |role: CouncilRole, table: Option<Spanned<RoleTable>>| {
             let table = table?;
             let had_model = dropped.has(&format!("roles.{}.model", role.as_str()));
             if table.get_ref().model.is_none() && !had_model {
-                let flaw = Flaw::MissingKey {
+                let flaw = CharterProblem::MissingKey {
                     key: "model".to_owned(),
                     example: "model = \"PROVIDER/NAME\"",
                 };
@@ -71,7 +71,7 @@ impl RoleTables {
             }
             spec(source, table.into_inner(), findings)
         };
-        Roles {
+        ModelRoles {
             prime: spec(CouncilRole::Prime, self.prime),
             lite: spec(CouncilRole::Lite, self.lite),
             codemind: spec(CouncilRole::CodeMind, self.codemind),
@@ -80,7 +80,11 @@ impl RoleTables {
 }
 
 /// The model of a role, where it has one.
-fn spec(source: &Source<'_>, table: RoleTable, findings: &mut Findings) -> Option<ModelSpec> {
+fn spec(
+    source: &CharterSource<'_>,
+    table: RoleTable,
+    findings: &mut FindingList,
+) -> Option<ModelSpec> {
     let RoleTable {
         model,
         base_url,
@@ -116,7 +120,7 @@ fn spec(source: &Source<'_>, table: RoleTable, findings: &mut Findings) -> Optio
     })
 }
 
-fn check_model(source: &Source<'_>, model: &Spanned<String>, findings: &mut Findings) {
+fn check_model(source: &CharterSource<'_>, model: &Spanned<String>, findings: &mut FindingList) {
     let parts = model.get_ref().split_once('/');
     let Some((provider, name)) = parts.filter(|(_, name)| !name.trim().is_empty()) else {
         let why = "expected `PROVIDER/NAME`, such as `openai/gpt-4o-mini`";

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use fathom_core::programs::phases::{PHASES_MAX, Params, Phase, Task};
-use fathom_core::symbols::{Kit, Persona, Symbol};
+use fathom_core::programs::phases::{PHASES_MAX, PhaseSpec, PhasesConfig, TaskConfig};
+use fathom_core::symbols::{AgentProfile, Kit, Symbol};
 use fathom_core::unit::Millis;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::council::Profile;
-use super::findings::Findings;
-use super::flaw::Flaw;
+use super::council::ModelProfile;
+use super::findings::FindingList;
+use super::flaw::CharterProblem;
 use super::manifest::thousandths;
-use super::source::{self, Source, unknown_word};
+use super::source::{self, CharterSource, unknown_word};
 use crate::config::parse_time;
 
 /// The folder of phases.
@@ -74,7 +74,7 @@ impl Default for PhaseRules {
 /// Something a session begins with, and how much it matters beside the others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Weighted {
+pub struct WeightedEntry {
     /// The id.
     pub id: String,
     /// From 0 to 1.
@@ -89,28 +89,28 @@ const fn full() -> f64 {
 /// What every session begins with.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Beginning {
+pub struct SessionSeed {
     /// Agents.
-    pub agents: Vec<Weighted>,
+    pub agents: Vec<WeightedEntry>,
     /// Symbols.
-    pub symbols: Vec<Weighted>,
+    pub symbols: Vec<WeightedEntry>,
 }
 
 /// The catalogue that a charter brings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Catalogue {
+pub struct CharterCatalogue {
     /// Symbols.
     pub symbols: Vec<Symbol>,
     /// Kits.
     pub kits: Vec<Kit>,
     /// Personas.
-    pub agents: Vec<Persona>,
+    pub agents: Vec<AgentProfile>,
 }
 
 /// The phase loop as a charter describes it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Phases {
+pub struct PhasesCharter {
     /// With models on servers.
     pub remote: PhaseRules,
     /// With the model in this process.
@@ -120,47 +120,47 @@ pub struct Phases {
     /// Domains that a session may change.
     pub write_scopes: Vec<String>,
     /// The phases in their order.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<PhaseSpec>,
     /// What every phase is told.
     pub shared: Vec<String>,
     /// The catalogue.
-    pub catalogue: Catalogue,
+    pub catalogue: CharterCatalogue,
     /// What every session begins with.
-    pub beginning: Beginning,
+    pub beginning: SessionSeed,
 }
 
-impl Phases {
+impl PhasesCharter {
     /// The rules for a model of this kind.
-    pub const fn rules(&self, profile: Profile) -> &PhaseRules {
+    pub const fn rules(&self, profile: ModelProfile) -> &PhaseRules {
         match profile {
-            Profile::Local => &self.local,
-            Profile::Remote => &self.remote,
+            ModelProfile::Local => &self.local,
+            ModelProfile::Remote => &self.remote,
         }
     }
 
     /// The parameters of a run, without what the store and the session add.
-    pub fn params(&self, profile: Profile) -> Params {
+    pub fn params(&self, profile: ModelProfile) -> PhasesConfig {
         let rules = self.rules(profile);
-        Params {
+        PhasesConfig {
             phases: self.phases.clone(),
             shared: self.shared.clone(),
             structured: rules.structured,
             output_tokens_max: rules.output_tokens,
             reply_chars_max: rules.reply_chars,
             timeout: rules.timeout,
-            task: Task {
+            task: TaskConfig {
                 output_tokens_max: rules.task_output_tokens,
-                ..Task::default()
+                ..TaskConfig::default()
             },
-            ..Params::default()
+            ..PhasesConfig::default()
         }
     }
 }
 
-impl Beginning {
+impl SessionSeed {
     /// Ids from the least to the most worth.
-    pub fn ids(of: &[Weighted]) -> Vec<String> {
-        let mut of: Vec<&Weighted> = of.iter().rev().collect();
+    pub fn ids(of: &[WeightedEntry]) -> Vec<String> {
+        let mut of: Vec<&WeightedEntry> = of.iter().rev().collect();
         of.sort_by(|a, b| a.weight.total_cmp(&b.weight));
         of.into_iter().map(|one| one.id.clone()).collect()
     }
@@ -192,7 +192,12 @@ struct LocalTable {
 }
 
 impl LocalTable {
-    fn over(self, usual: PhaseRules, source: &Source<'_>, findings: &mut Findings) -> PhaseRules {
+    fn over(
+        self,
+        usual: PhaseRules,
+        source: &CharterSource<'_>,
+        findings: &mut FindingList,
+    ) -> PhaseRules {
         let mut number = |key, said: Option<Spanned<u32>>, usual, range: &RangeInclusive<u32>| {
             let Some(said) = said else { return usual };
             if !range.contains(said.get_ref()) {
@@ -242,7 +247,11 @@ impl LocalTable {
 }
 
 /// Reads the table; the files come later.
-pub(super) fn read(table: PhasesTable, source: &Source<'_>, findings: &mut Findings) -> Phases {
+pub(super) fn read(
+    table: PhasesTable,
+    source: &CharterSource<'_>,
+    findings: &mut FindingList,
+) -> PhasesCharter {
     let all = LocalTable {
         output_tokens: table.output_tokens,
         task_output_tokens: table.task_output_tokens,
@@ -257,22 +266,22 @@ pub(super) fn read(table: PhasesTable, source: &Source<'_>, findings: &mut Findi
         timeout: Millis(480_000),
         ..remote
     };
-    Phases {
+    PhasesCharter {
         local: table.local.over(slow, source, findings),
         remote,
         read_scopes: table.read_scopes,
         write_scopes: table.write_scopes,
-        ..Phases::default()
+        ..PhasesCharter::default()
     }
 }
 
 /// The files of the phase loop as they are met.
 #[derive(Default)]
 pub(super) struct PhaseFiles {
-    phases: BTreeMap<String, Phase>,
+    phases: BTreeMap<String, PhaseSpec>,
     shared: BTreeMap<String, String>,
-    catalogue: Catalogue,
-    beginning: Beginning,
+    catalogue: CharterCatalogue,
+    beginning: SessionSeed,
     is_empty: bool,
 }
 
@@ -285,7 +294,7 @@ impl PhaseFiles {
     }
 
     /// Reads one of them; whether it is one.
-    pub(super) fn take(&mut self, file: &str, text: &str, findings: &mut Findings) -> bool {
+    pub(super) fn take(&mut self, file: &str, text: &str, findings: &mut FindingList) -> bool {
         match (file, file.split_once('/')) {
             (_, Some((PHASES, _))) => {
                 let phase = phase(file, text, findings);
@@ -305,10 +314,10 @@ impl PhaseFiles {
     }
 
     /// Puts the files and the table together, and looks whether they fit.
-    pub(super) fn join(self, phases: &mut Option<Phases>, findings: &mut Findings) {
+    pub(super) fn join(self, phases: &mut Option<PhasesCharter>, findings: &mut FindingList) {
         let Some(phases) = phases else {
             if !self.is_empty {
-                let flaw = Flaw::MissingKey {
+                let flaw = CharterProblem::MissingKey {
                     key: "phases".to_owned(),
                     example: "[phases]",
                 };
@@ -323,12 +332,12 @@ impl PhaseFiles {
         phases.beginning = self.beginning;
     }
 
-    fn check(&self, findings: &mut Findings) {
+    fn check(&self, findings: &mut FindingList) {
         if self.phases.is_empty() {
             let what = "the folder `phases`".to_owned();
-            findings.problem(PHASES, None, Flaw::Empty { what });
+            findings.problem(PHASES, None, CharterProblem::Empty { what });
         } else if self.phases.len() > PHASES_MAX {
-            let flaw = Flaw::TooMany {
+            let flaw = CharterProblem::TooMany {
                 what: "phases",
                 count_max: PHASES_MAX,
             };
@@ -338,7 +347,7 @@ impl PhaseFiles {
         for (file, phase) in &self.phases {
             if let Some(first) = first.insert(&phase.id, file) {
                 let (id, first) = (phase.id.clone(), first.to_owned());
-                findings.problem(file, None, Flaw::DuplicateId { id, first });
+                findings.problem(file, None, CharterProblem::DuplicateId { id, first });
             }
         }
         let symbols = ids(
@@ -356,7 +365,7 @@ impl PhaseFiles {
             self.catalogue.kits.iter().map(|one| &one.id),
             findings,
         );
-        let Beginning {
+        let SessionSeed {
             agents: roster,
             symbols: ledger,
         } = &self.beginning;
@@ -370,7 +379,7 @@ impl PhaseFiles {
                     let why =
                         "a weight is a number from 0 to 1 with at most three decimals".to_owned();
                     let key = one.id.clone();
-                    findings.problem(CONTEXT_FILE, None, Flaw::BadValue { key, why });
+                    findings.problem(CONTEXT_FILE, None, CharterProblem::BadValue { key, why });
                 }
             }
         }
@@ -381,13 +390,13 @@ impl PhaseFiles {
 fn ids<'a>(
     file: &str,
     ids: impl Iterator<Item = &'a String>,
-    findings: &mut Findings,
+    findings: &mut FindingList,
 ) -> Vec<String> {
     let mut seen = Vec::new();
     for id in ids {
         if seen.contains(id) {
             let (id, first) = (id.clone(), file.to_owned());
-            findings.problem(file, None, Flaw::DuplicateId { id, first });
+            findings.problem(file, None, CharterProblem::DuplicateId { id, first });
         } else {
             seen.push(id.clone());
         }
@@ -396,7 +405,7 @@ fn ids<'a>(
 }
 
 /// A phase: `phase:`, `title:` and `commands:` lines at the top, then what the model is told. Without them the file's name is its id.
-fn phase(file: &str, text: &str, findings: &mut Findings) -> Phase {
+fn phase(file: &str, text: &str, findings: &mut FindingList) -> PhaseSpec {
     let stem = Path::new(file).file_stem().unwrap_or_default();
     let stem = stem.to_string_lossy().into_owned();
     let (mut id, mut title, mut commands_min) = (None, String::new(), 0);
@@ -410,7 +419,7 @@ fn phase(file: &str, text: &str, findings: &mut Findings) -> Phase {
                     commands_min = count;
                 } else {
                     let (key, why) = ("commands".to_owned(), "expected a small number".to_owned());
-                    findings.problem(file, None, Flaw::BadValue { key, why });
+                    findings.problem(file, None, CharterProblem::BadValue { key, why });
                 }
             }
             _ => break,
@@ -419,9 +428,9 @@ fn phase(file: &str, text: &str, findings: &mut Findings) -> Phase {
     }
     if rest.trim().is_empty() {
         let what = "the prompt".to_owned();
-        findings.problem(file, None, Flaw::Empty { what });
+        findings.problem(file, None, CharterProblem::Empty { what });
     }
-    Phase {
+    PhaseSpec {
         id: id
             .filter(|id| !id.is_empty())
             .unwrap_or_else(|| stem.clone()),
@@ -432,7 +441,7 @@ fn phase(file: &str, text: &str, findings: &mut Findings) -> Phase {
     }
 }
 
-fn json<T: DeserializeOwned + Default>(file: &str, text: &str, findings: &mut Findings) -> T {
+fn json<T: DeserializeOwned + Default>(file: &str, text: &str, findings: &mut FindingList) -> T {
     match serde_json::from_str(text) {
         Ok(value) => value,
         Err(error) => {
@@ -444,7 +453,7 @@ fn json<T: DeserializeOwned + Default>(file: &str, text: &str, findings: &mut Fi
             let at = before + error.column().saturating_sub(1);
             let place = source::place(text, at..at);
             let message = error.to_string();
-            findings.problem(file, Some(place), Flaw::Syntax { message });
+            findings.problem(file, Some(place), CharterProblem::Syntax { message });
             T::default()
         }
     }

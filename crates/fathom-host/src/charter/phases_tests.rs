@@ -3,13 +3,13 @@
 use super::*;
 use crate::charter::built_in;
 
-fn files(of: &[(&str, &str)]) -> (Option<Phases>, Findings) {
-    let mut findings = Findings::default();
+fn files(of: &[(&str, &str)]) -> (Option<PhasesCharter>, FindingList) {
+    let mut findings = FindingList::default();
     let mut read = PhaseFiles::new();
     for (file, text) in of {
         assert!(read.take(file, text, &mut findings), "{file}");
     }
-    let mut phases = Some(Phases::default());
+    let mut phases = Some(PhasesCharter::default());
     read.join(&mut phases, &mut findings);
     (phases, findings)
 }
@@ -38,20 +38,20 @@ fn p01_phases_come_in_the_order_of_their_names_under_both_names() {
 #[test]
 fn p10_the_built_in_charter_says_what_a_session_begins_with() {
     let files = built_in::files("signalzero").unwrap_or_default();
-    let mut findings = Findings::default();
+    let mut findings = FindingList::default();
     let mut read = PhaseFiles::new();
     for (file, content) in &files {
         let text = String::from_utf8(content.clone().unwrap_or_default()).unwrap_or_default();
         read.take(file, &text, &mut findings);
     }
-    let mut phases = Some(Phases::default());
+    let mut phases = Some(PhasesCharter::default());
     read.join(&mut phases, &mut findings);
     assert!(findings.problems.is_empty(), "{:?}", findings.problems);
     let phases = phases.unwrap_or_default();
     assert_eq!(phases.phases.len(), 5);
     assert!(phases.catalogue.symbols.len() >= 40);
     // The least worth first: what comes last stays longest where room is short.
-    let ids = Beginning::ids(&phases.beginning.symbols);
+    let ids = SessionSeed::ids(&phases.beginning.symbols);
     assert_eq!(ids.last().map(String::as_str), Some("SYM-017"));
 }
 

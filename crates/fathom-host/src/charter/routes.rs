@@ -2,54 +2,58 @@
 
 use std::collections::BTreeMap;
 
-use fathom_core::delivery::Way;
+use fathom_core::delivery::ChannelRoute;
 use fathom_core::marker::Marker;
-use fathom_output::matrix::{Form, Matrix, MatrixError};
+use fathom_output::matrix::{BlockFormat, MatrixError, RouteTable};
 use toml::{Spanned, Table, Value};
 
 use super::Charter;
-use super::findings::Findings;
-use super::flaw::Flaw;
-use super::source::Source;
+use super::findings::FindingList;
+use super::flaw::CharterProblem;
+use super::source::CharterSource;
 
 /// Ways by the names of their markers.
-pub type Routes = BTreeMap<String, Vec<Way>>;
+pub type ChannelRoutes = BTreeMap<String, Vec<ChannelRoute>>;
 
 /// The rows as they are written, each with its place.
 pub(super) type RoutesTable = BTreeMap<Spanned<String>, Spanned<Value>>;
 
 impl Charter {
     /// Where its blocks go: as it says, and where it says nothing as the protocol does.
-    pub fn routes(&self) -> Routes {
+    pub fn routes(&self) -> ChannelRoutes {
         self.routes
             .clone()
-            .unwrap_or_else(|| of(&Matrix::default()))
+            .unwrap_or_else(|| of(&RouteTable::default()))
     }
 }
 
 /// Reads the table row by row, so that every mistake is told with its line.
-pub(super) fn read(table: RoutesTable, source: &Source<'_>, findings: &mut Findings) -> Routes {
+pub(super) fn read(
+    table: RoutesTable,
+    source: &CharterSource<'_>,
+    findings: &mut FindingList,
+) -> ChannelRoutes {
     let mut rows = Table::new();
     for (name, row) in table {
         let (key, value) = (name.span(), row.span());
         let row = Table::from_iter([(name.into_inner(), row.into_inner())]);
-        match Matrix::from_routes(&row) {
+        match RouteTable::from_routes(&row) {
             Ok(_) => rows.extend(row),
             Err(error) => {
                 let at_key = matches!(error, MatrixError::UnknownMarker { .. });
                 let span = if at_key { key } else { value };
-                source.problem(Some(&span), Flaw::Routes(error), findings);
+                source.problem(Some(&span), CharterProblem::Routes(error), findings);
             }
         }
     }
-    of(&Matrix::from_routes(&rows).unwrap_or_default())
+    of(&RouteTable::from_routes(&rows).unwrap_or_default())
 }
 
-fn of(matrix: &Matrix) -> Routes {
+fn of(matrix: &RouteTable) -> ChannelRoutes {
     let row = |marker: Marker| {
-        let ways = matrix.routes(marker).iter().map(|route| Way {
+        let ways = matrix.routes(marker).iter().map(|route| ChannelRoute {
             channel: route.channel.to_string(),
-            log: route.form == Form::Log,
+            log: route.form == BlockFormat::Log,
         });
         (marker.as_str().to_owned(), ways.collect())
     };

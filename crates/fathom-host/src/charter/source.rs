@@ -8,12 +8,12 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
 use super::deprecated::{self, DEPRECATED};
-use super::findings::{Findings, Place};
-use super::flaw::Flaw;
+use super::findings::{FindingList, SourceLocation};
+use super::flaw::CharterProblem;
 use super::limit;
 use super::version::PROTOCOL;
-use super::yaml::{self, Unread};
-use crate::tables::{Why, Wrong};
+use super::yaml::{self, FrontMatterError};
+use crate::tables::{TableError, TableErrorKind};
 
 /// Characters of a line that are shown.
 const EXCERPT_CHARS_MAX: usize = 96;
@@ -26,7 +26,7 @@ const NEAR_EDITS_MAX: usize = 2;
 
 /// A file, and the part of it that has keys and values.
 #[derive(Clone, Debug)]
-pub(super) struct Source<'a> {
+pub(super) struct CharterSource<'a> {
     pub(super) file: &'a str,
     pub(super) text: &'a str,
     /// All of a `.toml` file, the head of a Markdown file.
@@ -35,23 +35,23 @@ pub(super) struct Source<'a> {
 
 /// What a file says, and the keys that were left out because of a complaint.
 #[derive(Debug)]
-pub(super) struct Read<T> {
+pub(super) struct ParsedSource<T> {
     pub(super) value: T,
-    pub(super) dropped: Dropped,
+    pub(super) dropped: DroppedKeys,
 }
 
 /// Keys that were left out, as `table.key`.
 #[derive(Debug, Default)]
-pub(super) struct Dropped(BTreeSet<String>);
+pub(super) struct DroppedKeys(BTreeSet<String>);
 
-impl Dropped {
+impl DroppedKeys {
     /// Whether this key was there.
     pub(super) fn has(&self, key: &str) -> bool {
         self.0.contains(key)
     }
 }
 
-impl<'a> Source<'a> {
+impl<'a> CharterSource<'a> {
     /// A file that is TOML throughout.
     pub(super) fn whole(file: &'a str, text: &'a str) -> Self {
         let keyed = 0..text.len();
@@ -62,8 +62,8 @@ impl<'a> Source<'a> {
     /// goes on without it. Gives nothing when it is no TOML at all, or when there is no end of complaints.
     pub(super) fn read<T: DeserializeOwned + Default>(
         &self,
-        findings: &mut Findings,
-    ) -> Option<Read<T>> {
+        findings: &mut FindingList,
+    ) -> Option<ParsedSource<T>> {
         let toml = self.text.get(self.keyed.clone())?;
         let (document, errors) = DeTable::parse_recoverable(toml);
         if !errors.is_empty() {
@@ -76,12 +76,12 @@ impl<'a> Source<'a> {
     /// Reads the YAML of a head in the same way.
     pub(super) fn read_head<T: DeserializeOwned + Default>(
         &self,
-        findings: &mut Findings,
-    ) -> Option<Read<T>> {
+        findings: &mut FindingList,
+    ) -> Option<ParsedSource<T>> {
         match yaml::table(self.text.get(self.keyed.clone())?) {
             Ok(document) => self.take(document, findings),
-            Err(Unread { at, why }) => {
-                self.problem(Some(&at), Flaw::FrontMatter { why }, findings);
+            Err(FrontMatterError { at, why }) => {
+                self.problem(Some(&at), CharterProblem::FrontMatter { why }, findings);
                 None
             }
         }
@@ -90,16 +90,16 @@ impl<'a> Source<'a> {
     fn take<T: DeserializeOwned + Default>(
         &self,
         mut document: Spanned<DeTable<'_>>,
-        findings: &mut Findings,
-    ) -> Option<Read<T>> {
+        findings: &mut FindingList,
+    ) -> Option<ParsedSource<T>> {
         let renamed = deprecated::rename(document.get_mut(), self.file, DEPRECATED, PROTOCOL);
         for (span, flaw) in renamed {
             findings.warning(self.file, Some(self.place(&span)), flaw);
         }
-        let mut dropped = Dropped::default();
+        let mut dropped = DroppedKeys::default();
         for _ in 0..limit::FINDINGS_MAX {
             let error = match T::deserialize(Deserializer::from(document.clone())) {
-                Ok(value) => return Some(Read { value, dropped }),
+                Ok(value) => return Some(ParsedSource { value, dropped }),
                 Err(error) => error,
             };
             let span = error.span();
@@ -115,19 +115,24 @@ impl<'a> Source<'a> {
     }
 
     /// One complaint a line: after the first the parser is only guessing.
-    fn complain_about_syntax(&self, errors: &[toml::de::Error], findings: &mut Findings) {
+    fn complain_about_syntax(&self, errors: &[toml::de::Error], findings: &mut FindingList) {
         let mut lines = BTreeSet::new();
         for error in errors {
             let span = error.span().unwrap_or_default();
             if lines.insert(self.place(&span).line) {
                 let message = error.message().to_owned();
-                self.problem(Some(&span), Flaw::Syntax { message }, findings);
+                self.problem(Some(&span), CharterProblem::Syntax { message }, findings);
             }
         }
     }
 
     /// Adds a problem at a span of the keyed part, or about the whole file.
-    pub(super) fn problem(&self, span: Option<&Range<usize>>, flaw: Flaw, findings: &mut Findings) {
+    pub(super) fn problem(
+        &self,
+        span: Option<&Range<usize>>,
+        flaw: CharterProblem,
+        findings: &mut FindingList,
+    ) {
         let place = span.map(|span| self.place(span));
         findings.problem(self.file, place, flaw);
     }
@@ -138,9 +143,9 @@ impl<'a> Source<'a> {
         key: &str,
         value: &Spanned<T>,
         why: impl Into<String>,
-        findings: &mut Findings,
+        findings: &mut FindingList,
     ) {
-        let flaw = Flaw::BadValue {
+        let flaw = CharterProblem::BadValue {
             key: key.to_owned(),
             why: why.into(),
         };
@@ -153,7 +158,7 @@ impl<'a> Source<'a> {
         key: &str,
         value: &Spanned<String>,
         why: &str,
-        findings: &mut Findings,
+        findings: &mut FindingList,
     ) {
         let mut place = self.place(&value.span());
         let is_meant = |at: usize| at >= place.before && at < place.before + place.width;
@@ -161,7 +166,7 @@ impl<'a> Source<'a> {
         place.excerpt = shown
             .map(|(at, c)| if is_meant(at) { '*' } else { c })
             .collect();
-        let flaw = Flaw::BadValue {
+        let flaw = CharterProblem::BadValue {
             key: key.to_owned(),
             why: why.to_owned(),
         };
@@ -169,12 +174,14 @@ impl<'a> Source<'a> {
     }
 
     /// Adds what the shared tables found wrong.
-    pub(super) fn all_wrong(&self, wrong: Vec<Wrong>, findings: &mut Findings) {
-        for Wrong { span, key, why } in wrong {
+    pub(super) fn all_wrong(&self, wrong: Vec<TableError>, findings: &mut FindingList) {
+        for TableError { span, key, why } in wrong {
             let key = key.to_owned();
             let flaw = match why {
-                Why::OverCap { value, cap } => Flaw::OverCap { key, value, cap },
-                Why::Senseless(why) => Flaw::BadValue { key, why },
+                TableErrorKind::OverCap { value, cap } => {
+                    CharterProblem::OverCap { key, value, cap }
+                }
+                TableErrorKind::Senseless(why) => CharterProblem::BadValue { key, why },
             };
             self.problem(Some(&span), flaw, findings);
         }
@@ -185,18 +192,22 @@ impl<'a> Source<'a> {
         &self,
         what: &'static str,
         list: Vec<Spanned<String>>,
-        findings: &mut Findings,
+        findings: &mut FindingList,
     ) -> Vec<String> {
         if let Some(first_over) = list.get(limit::LIST_MAX) {
             let count_max = limit::LIST_MAX;
-            let flaw = Flaw::TooMany { what, count_max };
+            let flaw = CharterProblem::TooMany { what, count_max };
             self.problem(Some(&first_over.span()), flaw, findings);
         }
         let mut entries = Vec::new();
         for entry in list {
             if entry.get_ref().trim().is_empty() {
                 let what = format!("an entry of `{what}`");
-                self.problem(Some(&entry.span()), Flaw::Empty { what }, findings);
+                self.problem(
+                    Some(&entry.span()),
+                    CharterProblem::Empty { what },
+                    findings,
+                );
             } else {
                 entries.push(entry.get_ref().trim().to_owned());
             }
@@ -205,7 +216,7 @@ impl<'a> Source<'a> {
     }
 
     /// Where a span of the keyed part begins, and its line.
-    pub(super) fn place(&self, span: &Range<usize>) -> Place {
+    pub(super) fn place(&self, span: &Range<usize>) -> SourceLocation {
         let start = self.keyed.start.saturating_add(span.start);
         let end = self.keyed.start.saturating_add(span.end);
         place(self.text, start..end)
@@ -213,7 +224,7 @@ impl<'a> Source<'a> {
 }
 
 /// Where a span of `text` begins, and its line.
-pub(super) fn place(text: &str, span: Range<usize>) -> Place {
+pub(super) fn place(text: &str, span: Range<usize>) -> SourceLocation {
     let start = text.floor_char_boundary(span.start);
     let end = text.ceil_char_boundary(span.end).max(start);
     let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -233,7 +244,7 @@ pub(super) fn place(text: &str, span: Range<usize>) -> Place {
         .collect();
     let shown = excerpt.chars().count();
     let before_in_excerpt = before - skipped;
-    Place {
+    SourceLocation {
         line: text[..line_start].matches('\n').count() + 1,
         column: before + 1,
         excerpt: excerpt.trim_end().to_owned(),
@@ -269,13 +280,13 @@ fn prune(table: &mut DeTable<'_>, span: &Range<usize>) -> Option<Vec<String>> {
 }
 
 /// What serde's words mean.
-fn flaw(message: &str, key: String) -> Flaw {
+fn flaw(message: &str, key: String) -> CharterProblem {
     let mut quoted = message.split('`').skip(1).step_by(2).map(str::to_owned);
     if message.starts_with("unknown field") {
         let key = quoted.next().unwrap_or(key);
         let known: Vec<String> = quoted.collect();
         let nearest = nearest(&key, &known);
-        Flaw::UnknownKey {
+        CharterProblem::UnknownKey {
             key,
             nearest,
             known,
@@ -286,7 +297,7 @@ fn flaw(message: &str, key: String) -> Flaw {
         unknown_word(word, known)
     } else {
         let message = plain_words(message.lines().next().unwrap_or_default());
-        Flaw::WrongType { key, message }
+        CharterProblem::WrongType { key, message }
     }
 }
 
@@ -310,9 +321,9 @@ fn plain_words(message: &str) -> String {
 }
 
 /// A word that names nothing among `known`.
-pub(super) fn unknown_word(word: String, known: Vec<String>) -> Flaw {
+pub(super) fn unknown_word(word: String, known: Vec<String>) -> CharterProblem {
     let nearest = nearest(&word, &known);
-    Flaw::UnknownWord {
+    CharterProblem::UnknownWord {
         word,
         nearest,
         known,

@@ -25,7 +25,7 @@ const FILES: [(&str, &str); 6] = [
 
 /// A charter that was written.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Written {
+pub struct WrittenCharter {
     /// Its name.
     pub name: String,
     /// Its folder.
@@ -36,7 +36,7 @@ pub struct Written {
 
 /// Writes a new charter, with comments that explain it, to the folder `name` in `parent`. It is there as a whole or
 /// not at all, and nothing that is there is touched.
-pub fn write(name: &str, parent: &Path) -> Result<Written, CharterError> {
+pub fn write(name: &str, parent: &Path) -> Result<WrittenCharter, CharterError> {
     let bad = |why| CharterError::BadName {
         said: name.to_owned(),
         why,
@@ -67,7 +67,7 @@ pub fn write(name: &str, parent: &Path) -> Result<Written, CharterError> {
             _ => unwritable(source),
         });
     }
-    Ok(Written {
+    Ok(WrittenCharter {
         name: name.to_owned(),
         folder,
         files: FILES.map(|(file, _)| file).to_vec(),

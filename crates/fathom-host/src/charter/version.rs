@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// The protocol that this build speaks.
-pub const PROTOCOL: Version = Version {
+pub const PROTOCOL: CharterVersion = CharterVersion {
     major: 1,
     minor: 0,
     patch: 0,
@@ -15,7 +15,7 @@ pub const PROTOCOL: Version = Version {
 /// A version as `MAJOR.MINOR.PATCH`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
-pub struct Version {
+pub struct CharterVersion {
     /// Grows when something old no longer works.
     pub major: u32,
     /// Grows when something new works.
@@ -27,14 +27,14 @@ pub struct Version {
 /// A text that is no version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid version; expected MAJOR.MINOR.PATCH, such as 1.0.0")]
-pub struct NoVersion;
+pub struct VersionError;
 
-impl FromStr for Version {
-    type Err = NoVersion;
+impl FromStr for CharterVersion {
+    type Err = VersionError;
 
-    fn from_str(text: &str) -> Result<Self, NoVersion> {
+    fn from_str(text: &str) -> Result<Self, VersionError> {
         let mut parts = text.split('.').map(number);
-        let mut next = || parts.next().flatten().ok_or(NoVersion);
+        let mut next = || parts.next().flatten().ok_or(VersionError);
         let version = Self {
             major: next()?,
             minor: next()?,
@@ -42,7 +42,7 @@ impl FromStr for Version {
         };
         match parts.next() {
             None => Ok(version),
-            Some(_) => Err(NoVersion),
+            Some(_) => Err(VersionError),
         }
     }
 }
@@ -55,7 +55,7 @@ fn number(text: &str) -> Option<u32> {
         .flatten()
 }
 
-impl fmt::Display for Version {
+impl fmt::Display for CharterVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             major,
@@ -66,23 +66,23 @@ impl fmt::Display for Version {
     }
 }
 
-impl From<Version> for String {
-    fn from(version: Version) -> Self {
+impl From<CharterVersion> for String {
+    fn from(version: CharterVersion) -> Self {
         version.to_string()
     }
 }
 
-impl TryFrom<String> for Version {
-    type Error = NoVersion;
+impl TryFrom<String> for CharterVersion {
+    type Error = VersionError;
 
-    fn try_from(text: String) -> Result<Self, NoVersion> {
+    fn try_from(text: String) -> Result<Self, VersionError> {
         text.parse()
     }
 }
 
 /// How a charter of another major version becomes one of this build's.
-pub(super) fn migration(said: Version) -> String {
-    let Version { major, .. } = said;
+pub(super) fn migration(said: CharterVersion) -> String {
+    let CharterVersion { major, .. } = said;
     let ours = PROTOCOL.major;
     if major < ours {
         format!("migrate it; see \"From protocol {major} to {ours}\" in docs/charters.md")

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::findings::Findings;
-use super::flaw::Flaw;
+use super::findings::FindingList;
+use super::flaw::CharterProblem;
 use super::limit::LIST_MAX;
 use super::manifest::{SLUG, is_slug};
-use super::source::{Read, Source};
+use super::source::{CharterSource, ParsedSource};
 use crate::identity::{contradiction, signing};
 
 /// The file of the identity.
@@ -20,26 +20,26 @@ pub(super) const PERSONA_FILE: &str = "persona.toml";
 
 /// Who speaks. It does not change in normal operation, and no persona overrules it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Identity {
+pub struct IdentityText {
     /// What it is like.
     pub traits: Vec<String>,
     /// What it always keeps to.
     pub core_rules: Vec<String>,
     /// The creator's signature. One that does not fit is refused when the charter loads; whose it is, is asked when a
     /// run begins.
-    pub signature: Option<Signature>,
+    pub signature: Option<IdentitySignatureText>,
 }
 
 /// A signature and the key that made it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Signature {
+pub struct IdentitySignatureText {
     /// The public part of the key, as `ed25519:…`.
     pub key: String,
     /// The signature, in hexadecimal digits.
     pub value: String,
 }
 
-impl Identity {
+impl IdentityText {
     /// The identity as a model reads it; empty when nothing is said.
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -51,7 +51,7 @@ impl Identity {
 
 /// How it speaks: tone and style, and layers that a project adds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Persona {
+pub struct PersonaText {
     /// The tone.
     pub tone: String,
     /// Notes on style.
@@ -59,19 +59,19 @@ pub struct Persona {
     /// What it keeps from.
     pub constraints: Vec<String>,
     /// Further layers, in their order.
-    pub layers: Vec<Layer>,
+    pub layers: Vec<PersonaLayer>,
 }
 
 /// A part of a persona: context, a part to play, tools at hand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Layer {
+pub struct PersonaLayer {
     /// Its name.
     pub name: String,
     /// What it adds.
     pub text: String,
 }
 
-impl Persona {
+impl PersonaText {
     /// The persona as a model reads it; empty when nothing is said.
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -125,10 +125,14 @@ struct SignatureTable {
 }
 
 /// Reads `identity.toml`. Without the charter's name nobody can tell whether a signature fits.
-pub(super) fn identity(text: &str, charter: Option<&str>, findings: &mut Findings) -> Identity {
-    let source = Source::whole(IDENTITY_FILE, text);
+pub(super) fn identity(
+    text: &str,
+    charter: Option<&str>,
+    findings: &mut FindingList,
+) -> IdentityText {
+    let source = CharterSource::whole(IDENTITY_FILE, text);
     let Some(read) = source.read::<IdentityTable>(findings) else {
-        return Identity::default();
+        return IdentityText::default();
     };
     let file = &read.value;
     let signed_at = file.signature.as_ref().map(Spanned::span);
@@ -141,24 +145,25 @@ pub(super) fn identity(text: &str, charter: Option<&str>, findings: &mut Finding
         for (part, said, example) in parts {
             if said.is_none() && !read.dropped.has(&format!("signature.{part}")) {
                 let key = part.to_owned();
-                let flaw = Flaw::MissingKey { key, example };
+                let flaw = CharterProblem::MissingKey { key, example };
                 source.problem(Some(&signature.span()), flaw, findings);
             }
         }
-        Some(Signature {
+        Some(IdentitySignatureText {
             key: key.clone()?,
             value: value.clone()?,
         })
     });
-    let identity = Identity {
+    let identity = IdentityText {
         traits: source.entries("traits", read.value.traits, findings),
         core_rules: source.entries("core_rules", read.value.core_rules, findings),
         signature,
     };
-    if let (Some(Signature { key, value }), Some(charter)) = (&identity.signature, charter)
+    if let (Some(IdentitySignatureText { key, value }), Some(charter)) =
+        (&identity.signature, charter)
         && signing::signer(charter, signing::fingerprint(&identity), key, value).is_none()
     {
-        source.problem(signed_at.as_ref(), Flaw::Signature, findings);
+        source.problem(signed_at.as_ref(), CharterProblem::Signature, findings);
     }
     identity
 }
@@ -196,10 +201,14 @@ struct LayerTable {
 }
 
 /// Reads `persona.toml`, which may say nothing against the identity.
-pub(super) fn persona(text: &str, identity: &Identity, findings: &mut Findings) -> Persona {
-    let source = Source::whole(PERSONA_FILE, text);
+pub(super) fn persona(
+    text: &str,
+    identity: &IdentityText,
+    findings: &mut FindingList,
+) -> PersonaText {
+    let source = CharterSource::whole(PERSONA_FILE, text);
     let Some(read) = source.read::<PersonaTable>(findings) else {
-        return Persona::default();
+        return PersonaText::default();
     };
     check_words(&source, &read.value, identity, findings);
     let layers = layers(&source, &read, findings);
@@ -207,7 +216,7 @@ pub(super) fn persona(text: &str, identity: &Identity, findings: &mut Findings) 
         said.map(|said| said.get_ref().trim().to_owned())
             .unwrap_or_default()
     };
-    Persona {
+    PersonaText {
         tone: plain(read.value.tone),
         style_notes: plain(read.value.style_notes),
         constraints: source.entries("constraints", read.value.constraints, findings),
@@ -217,10 +226,10 @@ pub(super) fn persona(text: &str, identity: &Identity, findings: &mut Findings) 
 
 /// Adds every text of a persona that would overrule the identity.
 fn check_words(
-    source: &Source<'_>,
+    source: &CharterSource<'_>,
     persona: &PersonaTable,
-    identity: &Identity,
-    findings: &mut Findings,
+    identity: &IdentityText,
+    findings: &mut FindingList,
 ) {
     let layers = persona.layers.iter().map(Spanned::get_ref);
     let names = layers.clone().filter_map(|layer| layer.name.as_ref());
@@ -233,29 +242,33 @@ fn check_words(
         .chain(texts);
     for said in texts {
         if let Some(found) = contradiction::overruling(&identity.core_rules, said.get_ref()) {
-            let contradiction::Overruling { rule, words } = found;
+            let contradiction::PersonaViolation { rule, words } = found;
             source.problem(
                 Some(&said.span()),
-                Flaw::Overrules { rule, words },
+                CharterProblem::Overrules { rule, words },
                 findings,
             );
         }
     }
     for name in names.filter(|name| contradiction::is_label(name.get_ref())) {
-        let (rule, words) = (contradiction::Rule::Label, name.get_ref().clone());
+        let (rule, words) = (contradiction::PersonaRule::Label, name.get_ref().clone());
         source.problem(
             Some(&name.span()),
-            Flaw::Overrules { rule, words },
+            CharterProblem::Overrules { rule, words },
             findings,
         );
     }
 }
 
-fn layers(source: &Source<'_>, read: &Read<PersonaTable>, findings: &mut Findings) -> Vec<Layer> {
+fn layers(
+    source: &CharterSource<'_>,
+    read: &ParsedSource<PersonaTable>,
+    findings: &mut FindingList,
+) -> Vec<PersonaLayer> {
     let tables = &read.value.layers;
-    let mut layers: Vec<Layer> = Vec::new();
+    let mut layers: Vec<PersonaLayer> = Vec::new();
     if let Some(first_over) = tables.get(LIST_MAX) {
-        let flaw = Flaw::TooMany {
+        let flaw = CharterProblem::TooMany {
             what: "layers",
             count_max: LIST_MAX,
         };
@@ -271,7 +284,7 @@ fn layers(source: &Source<'_>, read: &Read<PersonaTable>, findings: &mut Finding
             for (part, is_there, example) in parts {
                 if !is_there && !read.dropped.has(&format!("layers.{part}")) {
                     let key = part.to_owned();
-                    let flaw = Flaw::MissingKey { key, example };
+                    let flaw = CharterProblem::MissingKey { key, example };
                     source.problem(Some(&table.span()), flaw, findings);
                 }
             }
@@ -281,7 +294,7 @@ fn layers(source: &Source<'_>, read: &Read<PersonaTable>, findings: &mut Finding
             source.bad("name", name, SLUG, findings);
         }
         if layers.iter().any(|layer| layer.name == *name.get_ref()) {
-            let flaw = Flaw::DuplicateId {
+            let flaw = CharterProblem::DuplicateId {
                 id: name.get_ref().clone(),
                 first: format!("this {PERSONA_FILE}"),
             };
@@ -289,9 +302,9 @@ fn layers(source: &Source<'_>, read: &Read<PersonaTable>, findings: &mut Finding
         }
         if text.get_ref().trim().is_empty() {
             let what = format!("the text of the layer `{}`", name.get_ref());
-            source.problem(Some(&text.span()), Flaw::Empty { what }, findings);
+            source.problem(Some(&text.span()), CharterProblem::Empty { what }, findings);
         }
-        layers.push(Layer {
+        layers.push(PersonaLayer {
             name: name.get_ref().clone(),
             text: text.get_ref().trim().to_owned(),
         });

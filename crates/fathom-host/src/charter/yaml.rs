@@ -11,19 +11,19 @@ use super::limit;
 
 /// Why a head cannot be read, and where.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Unread {
+pub(super) struct FrontMatterError {
     pub(super) at: Range<usize>,
     pub(super) why: String,
 }
 
-impl Unread {
+impl FrontMatterError {
     fn new(at: Range<usize>, why: &str) -> Self {
         let why = why.to_owned();
         Self { at, why }
     }
 }
 
-impl From<ScanError> for Unread {
+impl From<ScanError> for FrontMatterError {
     fn from(error: ScanError) -> Self {
         let at = error.marker().byte_offset().unwrap_or_default();
         let why = error.info();
@@ -33,17 +33,17 @@ impl From<ScanError> for Unread {
 
 /// Reads one document of keys and values. An anchor, an alias or a tag is refused, and so is a key that is there
 /// twice: a head says what it says in the place where it says it.
-pub(super) fn table(yaml: &str) -> Result<Spanned<DeTable<'_>>, Unread> {
+pub(super) fn table(yaml: &str) -> Result<Spanned<DeTable<'_>>, FrontMatterError> {
     if yaml.len() > limit::HEAD_BYTES_MAX {
         let why = format!("front matter exceeds {} bytes", limit::HEAD_BYTES_MAX);
-        return Err(Unread::new(0..0, &why));
+        return Err(FrontMatterError::new(0..0, &why));
     }
     let mut options = Options::default();
     options.disallow_directives = true;
     options.emit_unresolved_aliases = true;
     options.flow_nesting_limit = limit::HEAD_NESTING_MAX;
     options.block_nesting_limit = limit::HEAD_NESTING_MAX;
-    let mut reader = Reader {
+    let mut reader = YamlReader {
         events: Parser::new_from_str_with_options(yaml, options),
     };
     let mut table = None;
@@ -53,7 +53,7 @@ pub(super) fn table(yaml: &str) -> Result<Spanned<DeTable<'_>>, Unread> {
             Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd => {}
             Event::StreamEnd => break,
             _ if table.is_some() => {
-                return Err(Unread::new(
+                return Err(FrontMatterError::new(
                     at,
                     "front matter must be a single YAML document",
                 ));
@@ -62,7 +62,7 @@ pub(super) fn table(yaml: &str) -> Result<Spanned<DeTable<'_>>, Unread> {
                 let value = reader.value(event, at)?;
                 let span = value.span();
                 let DeValue::Table(read) = value.into_inner() else {
-                    return Err(Unread::new(
+                    return Err(FrontMatterError::new(
                         span,
                         "front matter must consist of lines `key: value`",
                     ));
@@ -74,12 +74,12 @@ pub(super) fn table(yaml: &str) -> Result<Spanned<DeTable<'_>>, Unread> {
     Ok(table.unwrap_or_else(|| Spanned::new(0..0, DeTable::new())))
 }
 
-struct Reader<'a> {
+struct YamlReader<'a> {
     events: Parser<'a, StrInput<'a>>,
 }
 
-impl<'a> Reader<'a> {
-    fn next(&mut self) -> Result<(Event<'a>, Range<usize>), Unread> {
+impl<'a> YamlReader<'a> {
+    fn next(&mut self) -> Result<(Event<'a>, Range<usize>), FrontMatterError> {
         let (event, span) = self.events.next().unwrap_or_else(|| {
             let nowhere = granit_parser::Span::default();
             Ok((Event::StreamEnd, nowhere))
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
         &mut self,
         event: Event<'a>,
         at: Range<usize>,
-    ) -> Result<Spanned<DeValue<'a>>, Unread> {
+    ) -> Result<Spanned<DeValue<'a>>, FrontMatterError> {
         match event {
             Event::Scalar(text, ScalarStyle::Plain, 0, None) => Ok(Spanned::new(at, plain(text))),
             Event::Scalar(text, _, 0, None) => Ok(Spanned::new(at, DeValue::String(text))),
@@ -101,12 +101,12 @@ impl<'a> Reader<'a> {
             _ => {
                 let why =
                     "anchors, aliases and tags (`&`, `*`, `!`) are not allowed in front matter";
-                Err(Unread::new(at, why))
+                Err(FrontMatterError::new(at, why))
             }
         }
     }
 
-    fn list(&mut self, mut span: Range<usize>) -> Result<Spanned<DeValue<'a>>, Unread> {
+    fn list(&mut self, mut span: Range<usize>) -> Result<Spanned<DeValue<'a>>, FrontMatterError> {
         let mut list = DeArray::new();
         loop {
             let (event, at) = self.next()?;
@@ -119,7 +119,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn entries(&mut self, mut span: Range<usize>) -> Result<Spanned<DeValue<'a>>, Unread> {
+    fn entries(
+        &mut self,
+        mut span: Range<usize>,
+    ) -> Result<Spanned<DeValue<'a>>, FrontMatterError> {
         let mut table = DeTable::new();
         loop {
             let (event, at) = self.next()?;
@@ -128,10 +131,10 @@ impl<'a> Reader<'a> {
                     return Ok(Spanned::new(up_to(&span, &at), DeValue::Table(table)));
                 }
                 Event::Scalar(key, _, 0, None) => Spanned::new(at.clone(), key),
-                _ => return Err(Unread::new(at, "a key must be a single word")),
+                _ => return Err(FrontMatterError::new(at, "a key must be a single word")),
             };
             if table.contains_key(key.get_ref().as_ref()) {
-                return Err(Unread::new(at, "duplicate key"));
+                return Err(FrontMatterError::new(at, "duplicate key"));
             }
             let (event, at) = self.next()?;
             let mut value = self.value(event, at)?;

@@ -10,15 +10,15 @@ use super::{fraction, share};
 
 /// Several decisions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Decided {
+pub struct DecisionStats {
     /// How many there are.
     pub runs: u64,
     /// What was decided.
-    pub decisions: Decisions,
+    pub decisions: DecisionCounts,
     /// How long it took.
-    pub latency_ms: Latency,
+    pub latency_ms: LatencyStats,
     /// What it took; none where that is not known of any of them.
-    pub used: Option<Used>,
+    pub used: Option<ResourceStats>,
     /// Mean confidence, where something was decided.
     #[serde(serialize_with = "fraction")]
     pub confidence: Option<PerMille>,
@@ -29,7 +29,7 @@ pub struct Decided {
 
 /// How often each decision was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Decisions {
+pub struct DecisionCounts {
     /// Yes.
     pub approve: u64,
     /// No.
@@ -42,7 +42,7 @@ pub struct Decisions {
 
 /// How long decisions took; none without any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Latency {
+pub struct LatencyStats {
     /// On the average.
     pub mean: Option<Millis>,
     /// The time that half of them stayed within.
@@ -51,7 +51,7 @@ pub struct Latency {
 
 /// What decisions took, together and for one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Used {
+pub struct ResourceStats {
     /// Decisions of which it is known.
     pub runs: u64,
     /// Model calls.
@@ -71,7 +71,7 @@ pub struct Used {
 }
 
 /// One decision as it is counted.
-pub(super) struct Trial {
+pub(super) struct ReuseTrial {
     pub(super) vote: Option<Vote>,
     confidence: PerMille,
     agreement: PerMille,
@@ -79,7 +79,7 @@ pub(super) struct Trial {
     spent: Option<Amounts>,
 }
 
-impl Trial {
+impl ReuseTrial {
     /// The decision of a council.
     pub(super) fn of(run: &PastCouncil) -> Self {
         Self {
@@ -111,8 +111,8 @@ impl Trial {
     }
 }
 
-impl Decided {
-    pub(super) fn of(trials: impl IntoIterator<Item = Trial>) -> Self {
+impl DecisionStats {
+    pub(super) fn of(trials: impl IntoIterator<Item = ReuseTrial>) -> Self {
         let mut decided = Self::default();
         let mut times = Vec::new();
         let (mut confidence, mut agreement, mut votes) = (0, 0, 0);
@@ -131,15 +131,15 @@ impl Decided {
                 known += 1;
             }
         }
-        decided.latency_ms = Latency::of(times);
-        decided.used = Used::of(spent, known);
+        decided.latency_ms = LatencyStats::of(times);
+        decided.used = ResourceStats::of(spent, known);
         decided.confidence = share(confidence, votes * 1000);
         decided.agreement = share(agreement, votes * 1000);
         decided
     }
 }
 
-impl Decisions {
+impl DecisionCounts {
     fn add(&mut self, vote: Option<Vote>) {
         let number = match vote {
             Some(Vote::Approve) => &mut self.approve,
@@ -151,7 +151,7 @@ impl Decisions {
     }
 }
 
-impl Latency {
+impl LatencyStats {
     fn of(mut times: Vec<Millis>) -> Self {
         times.sort_unstable();
         let sum = times.iter().map(|time| time.0).sum();
@@ -163,7 +163,7 @@ impl Latency {
     }
 }
 
-impl Used {
+impl ResourceStats {
     fn of(spent: Amounts, runs: u64) -> Option<Self> {
         Some(Self {
             runs,

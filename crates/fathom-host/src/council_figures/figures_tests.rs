@@ -26,7 +26,7 @@ fn deep(question: &str, vote: &str, depth: u8) -> PastCouncil {
 
 #[test]
 fn c09_without_councils_there_are_no_figures() {
-    assert_eq!(Councils::of(&[]), None);
+    assert_eq!(CouncilStats::of(&[]), None);
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn c07_councils_are_told_apart_by_the_depth_they_reached() {
     runs.push(deep("d", "ABSTAIN", 2));
     runs.push(deep("e", "APPROVE", 1));
     runs.push(deep("f", "APPROVE", 1));
-    let figures = Councils::of(&runs).unwrap();
+    let figures = CouncilStats::of(&runs).unwrap();
     let depths: Vec<(u8, u64)> = figures
         .by_depth
         .iter()
@@ -47,7 +47,7 @@ fn c07_councils_are_told_apart_by_the_depth_they_reached() {
 
 #[test]
 fn c09_decisions_time_use_confidence_and_agreement_add_up() {
-    let figures = Councils::of(&flat()).unwrap();
+    let figures = CouncilStats::of(&flat()).unwrap();
     let decided = &figures.by_depth[0].decided;
     let decisions = decided.decisions;
     assert_eq!(
@@ -73,7 +73,7 @@ fn c09_decisions_time_use_confidence_and_agreement_add_up() {
 
 #[test]
 fn c09_spawns_and_reused_calls_are_counted_by_depth() {
-    let figures = Councils::of(&[deep("a", "APPROVE", 1), deep("b", "REJECT", 1)]).unwrap();
+    let figures = CouncilStats::of(&[deep("a", "APPROVE", 1), deep("b", "REJECT", 1)]).unwrap();
     let row = &figures.by_depth[0];
     assert_eq!((row.spawns, row.spawns_mean), (12, 6.0));
     // 6 of 24 calls were not made: 18 were.
@@ -88,7 +88,7 @@ fn c07_recursion_that_changes_a_decision_is_counted_within_a_run() {
         compared(deep("c", "REJECT", 2), "ABSTAIN"),
         deep("d", "REJECT", 1),
     ];
-    let same_run = Councils::of(&runs).unwrap().compared.same_run;
+    let same_run = CouncilStats::of(&runs).unwrap().compared.same_run;
     assert_eq!((same_run.compared, same_run.changed), (3, 2));
     assert_eq!(same_run.changed_share, milli(667));
     assert_eq!(same_run.without.decisions.approve, 1);
@@ -104,7 +104,7 @@ fn c07_recursion_that_changes_a_decision_is_counted_within_a_run() {
 fn c07_a_comparison_whose_use_cannot_be_told_apart_says_so() {
     let mut run = compared(deep("a", "APPROVE", 1), "REJECT");
     run.sides = None;
-    let same_run = Councils::of(&[run]).unwrap().compared.same_run;
+    let same_run = CouncilStats::of(&[run]).unwrap().compared.same_run;
     assert_eq!((same_run.compared, same_run.changed), (1, 1));
     assert_eq!((same_run.without.used, same_run.with.used), (None, None));
 }
@@ -128,7 +128,7 @@ fn c07_runs_on_the_same_matter_are_compared_the_newest_of_each_kind() {
         deep("d", "APPROVE", 3),
         flat("d", "APPROVE"),
     ];
-    let compared = Councils::of(&runs).unwrap().compared;
+    let compared = CouncilStats::of(&runs).unwrap().compared;
     let pairs = compared.same_question;
     assert_eq!((pairs.compared, pairs.changed), (2, 1));
     assert_eq!(pairs.without.latency_ms.mean, Some(Millis(1_000)));
@@ -157,7 +157,7 @@ fn c09_each_seat_has_its_own_figures() {
         run("REJECT 60", "REJECT 60"),
         run("APPROVE 80", "ABSTAIN 40"),
     ];
-    let chiefs = Councils::of(&runs).unwrap().chiefs;
+    let chiefs = CouncilStats::of(&runs).unwrap().chiefs;
     let paths: Vec<(&str, usize)> = chiefs
         .iter()
         .map(|seat| (seat.seat.as_str(), seat.depth))
@@ -193,7 +193,7 @@ fn c09_each_seat_has_its_own_figures() {
 #[test]
 fn c09_figures_as_json_hold_shares_between_0_and_1_and_dollars() {
     let run = compared(deep("a", "APPROVE", 1), "REJECT");
-    let figures = serde_json::to_value(Councils::of(&[run]).unwrap()).unwrap();
+    let figures = serde_json::to_value(CouncilStats::of(&[run]).unwrap()).unwrap();
     let row = &figures["by_depth"][0];
     assert_eq!(row["depth"], 1);
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Figures over councils: what they decided at each depth, what recursion changed, and how each seat votes.
 //!
-//! [`PastCouncil::of`] reads one run, [`Councils::of`] adds many of them up. Both are pure, so a command and a server
+//! [`PastCouncil::of`] reads one run, [`CouncilStats::of`] adds many of them up. Both are pure, so a command and a server
 //! can show the same numbers.
 
 mod decided;
@@ -13,33 +13,33 @@ use std::collections::BTreeMap;
 use fathom_core::unit::PerMille;
 use serde::{Serialize, Serializer};
 
-pub use decided::{Decided, Decisions, Latency, Used};
-pub use past::{Matter, PastCouncil, Sides, pairs};
-pub use seats::{SeatFigures, Votes};
+pub use decided::{DecisionCounts, DecisionStats, LatencyStats, ResourceStats};
+pub use past::{ComparisonKey, DecisionPaths, PastCouncil, pairs};
+pub use seats::{SeatStats, VoteCounts};
 
-use decided::Trial;
+use decided::ReuseTrial;
 
 /// What past councils add up to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Councils {
+pub struct CouncilStats {
     /// How many there are.
     pub runs: u64,
     /// By the levels of sub-chiefs that were asked, the least first.
-    pub by_depth: Vec<DepthFigures>,
+    pub by_depth: Vec<DepthStats>,
     /// With and without recursion.
-    pub compared: Compared,
+    pub compared: RecursionComparison,
     /// Every seat that was to vote; a chief comes before its sub-chiefs.
-    pub chiefs: Vec<SeatFigures>,
+    pub chiefs: Vec<SeatStats>,
 }
 
 /// The councils that reached one depth.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct DepthFigures {
+pub struct DepthStats {
     /// Levels of sub-chiefs that were asked.
     pub depth: u8,
     /// What they decided, in what time, and what they used.
     #[serde(flatten)]
-    pub decided: Decided,
+    pub decided: DecisionStats,
     /// Decisions that abstain because no vote was heavier than all others.
     pub tied: u64,
     /// Decisions without the vote of someone who should have voted.
@@ -57,18 +57,18 @@ pub struct DepthFigures {
 
 /// With and without recursion.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Compared {
+pub struct RecursionComparison {
     /// Runs in which every chief that asked its sub-chiefs also voted by itself.
-    pub same_run: Comparison,
+    pub same_run: DepthComparison,
     /// Questions that were asked twice of the same models about the same material, without sub-chiefs and with them.
-    pub same_question: Comparison,
+    pub same_question: DepthComparison,
     /// All runs without sub-chiefs against all others. They are about different questions.
-    pub all_runs: AllRuns,
+    pub all_runs: AllRunsComparison,
 }
 
 /// The same matter, decided without recursion and with it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Comparison {
+pub struct DepthComparison {
     /// How many were compared.
     pub compared: u64,
     /// Those in which the decision became another one.
@@ -77,21 +77,21 @@ pub struct Comparison {
     #[serde(serialize_with = "fraction")]
     pub changed_share: Option<PerMille>,
     /// As it came out without recursion.
-    pub without: Decided,
+    pub without: DecisionStats,
     /// As it came out with it.
-    pub with: Decided,
+    pub with: DecisionStats,
 }
 
 /// Runs without recursion beside those with it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct AllRuns {
+pub struct AllRunsComparison {
     /// Those that asked no sub-chief.
-    pub without: Decided,
+    pub without: DecisionStats,
     /// All others.
-    pub with: Decided,
+    pub with: DecisionStats,
 }
 
-impl Councils {
+impl CouncilStats {
     /// Adds up councils, the newest first; none when there are none.
     pub fn of(runs: &[PastCouncil]) -> Option<Self> {
         if runs.is_empty() {
@@ -105,15 +105,15 @@ impl Councils {
         Some(Self {
             runs: runs.len() as u64,
             by_depth: by_depth
-                .map(|(depth, runs)| DepthFigures::of(depth, &runs))
+                .map(|(depth, runs)| DepthStats::of(depth, &runs))
                 .collect(),
-            compared: Compared::of(runs),
-            chiefs: SeatFigures::of(runs.iter().map(|run| &run.report)),
+            compared: RecursionComparison::of(runs),
+            chiefs: SeatStats::of(runs.iter().map(|run| &run.report)),
         })
     }
 }
 
-impl DepthFigures {
+impl DepthStats {
     fn of(depth: u8, runs: &[&PastCouncil]) -> Self {
         let sum = |number: fn(&PastCouncil) -> u64| runs.iter().map(|run| number(run)).sum();
         let spawns = sum(|run| run.report.spawns.into());
@@ -121,7 +121,7 @@ impl DepthFigures {
         let calls: u64 = sum(|run| run.spent.calls);
         Self {
             depth,
-            decided: Decided::of(runs.iter().map(|run| Trial::of(run))),
+            decided: DecisionStats::of(runs.iter().map(|run| ReuseTrial::of(run))),
             tied: sum(|run| run.report.tied.into()),
             partial: sum(|run| run.report.partial.into()),
             spawns,
@@ -132,25 +132,25 @@ impl DepthFigures {
     }
 }
 
-impl Compared {
+impl RecursionComparison {
     fn of(runs: &[PastCouncil]) -> Self {
-        let sides = runs.iter().filter_map(Trial::both).collect();
+        let sides = runs.iter().filter_map(ReuseTrial::both).collect();
         let pairs = pairs(runs).into_iter();
-        let pairs = pairs.map(|(without, with)| (Trial::of(without), Trial::of(with)));
+        let pairs = pairs.map(|(without, with)| (ReuseTrial::of(without), ReuseTrial::of(with)));
         let (flat, deep): (Vec<_>, Vec<_>) = runs.iter().partition(|run| run.report.depth == 0);
         Self {
-            same_run: Comparison::of(sides),
-            same_question: Comparison::of(pairs.collect()),
-            all_runs: AllRuns {
-                without: Decided::of(flat.into_iter().map(Trial::of)),
-                with: Decided::of(deep.into_iter().map(Trial::of)),
+            same_run: DepthComparison::of(sides),
+            same_question: DepthComparison::of(pairs.collect()),
+            all_runs: AllRunsComparison {
+                without: DecisionStats::of(flat.into_iter().map(ReuseTrial::of)),
+                with: DecisionStats::of(deep.into_iter().map(ReuseTrial::of)),
             },
         }
     }
 }
 
-impl Comparison {
-    fn of(sides: Vec<(Trial, Trial)>) -> Self {
+impl DepthComparison {
+    fn of(sides: Vec<(ReuseTrial, ReuseTrial)>) -> Self {
         let compared = sides.len() as u64;
         let changed = sides.iter();
         let changed = changed.filter(|(without, with)| without.vote != with.vote);
@@ -160,8 +160,8 @@ impl Comparison {
             compared,
             changed,
             changed_share: share(changed, compared),
-            without: Decided::of(without),
-            with: Decided::of(with),
+            without: DecisionStats::of(without),
+            with: DecisionStats::of(with),
         }
     }
 }

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use fathom_core::amounts::Amounts;
 use fathom_core::model::ModelRole;
-use fathom_core::programs::council::{NAME, Report, SeatReport, Synthesis};
+use fathom_core::programs::council::{CouncilReport, NAME, SeatReport, SynthesisMode};
 use fathom_core::unit::Millis;
 use serde::Deserialize;
 
-use crate::story::Story;
+use crate::story::RunView;
 
 /// What two councils must share for their decisions to be compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Matter {
+pub struct ComparisonKey {
     /// The question, its white space made even.
     pub question: String,
     /// SHA-256 of the material; empty without material.
@@ -21,7 +21,7 @@ pub struct Matter {
     pub models: [String; 2],
 }
 
-impl Matter {
+impl ComparisonKey {
     /// A matter.
     pub fn new(question: &str, material: String, models: [String; 2]) -> Self {
         let words: Vec<&str> = question.split_whitespace().collect();
@@ -37,20 +37,20 @@ impl Matter {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastCouncil {
     /// What it was about.
-    pub matter: Matter,
+    pub matter: ComparisonKey,
     /// What it decided.
-    pub report: Report,
+    pub report: CouncilReport,
     /// What it used.
     pub spent: Amounts,
     /// The time it took, pauses left out.
     pub elapsed: Millis,
     /// What each way to the decision took, when both were gone and can be told apart.
-    pub sides: Option<Sides>,
+    pub sides: Option<DecisionPaths>,
 }
 
 /// What each way to a decision took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sides {
+pub struct DecisionPaths {
     /// The chiefs by themselves.
     pub without: Amounts,
     /// The chiefs with their sub-chiefs.
@@ -59,33 +59,33 @@ pub struct Sides {
 
 /// The parts of a council's parameters that matter here. Other builds may have others.
 #[derive(Deserialize)]
-struct Rules {
+struct TallyRules {
     #[serde(default)]
     material: String,
     #[serde(default)]
-    synthesis: Synthesis,
+    synthesis: SynthesisMode,
 }
 
 impl PastCouncil {
     /// Reads a run; none when it is no council, has not ended, or cannot be read any more.
-    pub fn of(story: &Story) -> Option<Self> {
+    pub fn of(story: &RunView) -> Option<Self> {
         let root = story.root()?;
         let started = &root.started;
         if started.program.name != NAME {
             return None;
         }
         let result = root.result.as_ref()?;
-        let report: Report = serde_json::from_str(result.report.as_ref()?.as_str()).ok()?;
-        let rules: Rules = serde_json::from_str(started.program.params.as_str()).ok()?;
+        let report: CouncilReport = serde_json::from_str(result.report.as_ref()?.as_str()).ok()?;
+        let rules: TallyRules = serde_json::from_str(started.program.params.as_str()).ok()?;
         let models = [ModelRole::Main, ModelRole::Sub];
         let models = models.map(|role| started.models.get(role).id.clone());
         let spent = result.budget.spent;
         Some(Self {
-            matter: Matter::new(started.goal.as_str(), rules.material, models),
+            matter: ComparisonKey::new(started.goal.as_str(), rules.material, models),
             sides: match rules.synthesis {
-                Synthesis::Arithmetic => sides(story, &report, spent),
+                SynthesisMode::Arithmetic => sides(story, &report, spent),
                 // A chief's own calls are then its vote and the synthesis, in one sum.
-                Synthesis::Model => None,
+                SynthesisMode::Model => None,
             },
             report,
             spent,
@@ -95,9 +95,9 @@ impl PastCouncil {
 }
 
 /// Tells what the chiefs used for themselves from what they used for their sub-chiefs.
-fn sides(story: &Story, report: &Report, spent: Amounts) -> Option<Sides> {
+fn sides(story: &RunView, report: &CouncilReport, spent: Amounts) -> Option<DecisionPaths> {
     report.alone?;
-    let mut sides = Sides {
+    let mut sides = DecisionPaths {
         without: Amounts::ZERO,
         with: spent,
     };
@@ -112,7 +112,7 @@ fn sides(story: &Story, report: &Report, spent: Amounts) -> Option<Sides> {
 }
 
 /// What a seat used without those it asked.
-fn own(story: &Story, seat: &SeatReport) -> Option<Amounts> {
+fn own(story: &RunView, seat: &SeatReport) -> Option<Amounts> {
     let episode = seat.episode.as_ref()?;
     let all = story.chapters.get(episode)?.spent;
     let below = story.children(episode).map(|(_, child)| child.spent);
@@ -124,7 +124,7 @@ fn own(story: &Story, seat: &SeatReport) -> Option<Amounts> {
 pub fn pairs<'a>(
     runs: impl IntoIterator<Item = &'a PastCouncil>,
 ) -> Vec<(&'a PastCouncil, &'a PastCouncil)> {
-    let mut matters: BTreeMap<&Matter, [Option<&PastCouncil>; 2]> = BTreeMap::new();
+    let mut matters: BTreeMap<&ComparisonKey, [Option<&PastCouncil>; 2]> = BTreeMap::new();
     for run in runs {
         if run.report.vote.is_none() {
             continue;

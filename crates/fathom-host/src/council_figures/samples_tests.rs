@@ -1,11 +1,11 @@
 //! Councils for tests.
 
 use fathom_core::amounts::Amounts;
-use fathom_core::programs::council::{Report, SeatReport};
+use fathom_core::programs::council::{CouncilReport, SeatReport};
 use fathom_core::unit::{Millis, Nanodollars};
 use serde_json::{Value, json};
 
-use super::{Matter, PastCouncil, Sides};
+use super::{ComparisonKey, DecisionPaths, PastCouncil};
 
 /// A seat that voted: `APPROVE 70`, or one that failed: `late`.
 pub(crate) fn seat(name: &str, said: &str, children: &[SeatReport]) -> SeatReport {
@@ -34,7 +34,7 @@ pub(crate) fn report(
     (confidence, agreement): (u16, u16),
     depth: u8,
     votes: &[SeatReport],
-) -> Report {
+) -> CouncilReport {
     let report = json!({
         "vote": vote,
         "confidence": confidence * 10,
@@ -54,9 +54,14 @@ pub(crate) fn report(
 }
 
 /// A council on `question` that took so long and used so many calls, each of 100 tokens and a cent.
-pub(crate) fn council(question: &str, report: Report, millis: u64, calls: u64) -> PastCouncil {
+pub(crate) fn council(
+    question: &str,
+    report: CouncilReport,
+    millis: u64,
+    calls: u64,
+) -> PastCouncil {
     PastCouncil {
-        matter: Matter::new(question, "material".into(), ["main".into(), "sub".into()]),
+        matter: ComparisonKey::new(question, "material".into(), ["main".into(), "sub".into()]),
         report,
         spent: used(calls),
         elapsed: Millis(millis),
@@ -78,7 +83,7 @@ pub(crate) fn compared(mut run: PastCouncil, alone: &str) -> PastCouncil {
     let alone: Value =
         json!({"vote": alone, "confidence": 600, "agreement": 500, "elapsed": 2_000});
     run.report.alone = Some(serde_json::from_value(alone).unwrap());
-    run.sides = Some(Sides {
+    run.sides = Some(DecisionPaths {
         without: used(3),
         with: run.spent.minus(used(3)),
     });

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_core::programs::council::{Report, SeatReport, Vote};
+use fathom_core::programs::council::{CouncilReport, SeatReport, Vote};
 use fathom_core::unit::{Millis, PerMille};
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use super::{fraction, share};
 
 /// A chief or a sub-chief, over all councils it was to vote in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SeatFigures {
+pub struct SeatStats {
     /// Its path, as `IT/security`.
     pub seat: String,
     /// Seats above it: none above a chief.
@@ -19,7 +19,7 @@ pub struct SeatFigures {
     /// Times that it was really asked.
     pub asked: u64,
     /// Its votes.
-    pub votes: Votes,
+    pub votes: VoteCounts,
     /// Times that it should have voted and did not.
     pub failures: u64,
     /// Mean confidence of its votes.
@@ -47,7 +47,7 @@ pub struct SeatFigures {
 
 /// How often a seat cast each vote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Votes {
+pub struct VoteCounts {
     /// Yes.
     pub approve: u64,
     /// No.
@@ -56,16 +56,16 @@ pub struct Votes {
     pub abstain: u64,
 }
 
-impl Votes {
+impl VoteCounts {
     /// All of them.
     pub const fn all(&self) -> u64 {
         self.approve + self.reject + self.abstain
     }
 }
 
-impl SeatFigures {
-    pub(super) fn of<'a>(reports: impl IntoIterator<Item = &'a Report>) -> Vec<Self> {
-        let mut seats = Seats::default();
+impl SeatStats {
+    pub(super) fn of<'a>(reports: impl IntoIterator<Item = &'a CouncilReport>) -> Vec<Self> {
+        let mut seats = SeatsByName::default();
         for report in reports {
             seats.add(&[], report.vote, &report.votes);
         }
@@ -76,9 +76,9 @@ impl SeatFigures {
 
 /// Sums by path. The paths sort a seat before those below it.
 #[derive(Default)]
-struct Seats(BTreeMap<Vec<String>, Sums>);
+struct SeatsByName(BTreeMap<Vec<String>, SeatSums>);
 
-impl Seats {
+impl SeatsByName {
     fn add(&mut self, above: &[String], decision: Option<Vote>, seats: &[SeatReport]) {
         for seat in seats {
             let mut path = above.to_vec();
@@ -90,9 +90,9 @@ impl Seats {
 }
 
 #[derive(Default)]
-struct Sums {
+struct SeatSums {
     asked: u64,
-    votes: Votes,
+    votes: VoteCounts,
     failures: u64,
     confidence: u64,
     dissents: u64,
@@ -104,7 +104,7 @@ struct Sums {
     reused_calls: u64,
 }
 
-impl Sums {
+impl SeatSums {
     fn add(&mut self, decision: Option<Vote>, seat: &SeatReport) {
         match &seat.cast {
             Some(cast) => {
@@ -133,9 +133,9 @@ impl Sums {
         self.reused_calls = self.reused_calls.saturating_add(seat.reused_calls);
     }
 
-    fn figures(self, path: &[String]) -> SeatFigures {
+    fn figures(self, path: &[String]) -> SeatStats {
         let votes = self.votes.all();
-        SeatFigures {
+        SeatStats {
             seat: path.join("/"),
             depth: path.len().saturating_sub(1),
             asked: self.asked,

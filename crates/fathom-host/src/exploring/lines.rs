@@ -9,35 +9,35 @@ const NESTING_MAX: usize = 127;
 
 /// The first line that is no entry of a list.
 #[derive(Debug)]
-pub(super) struct BadLine {
+pub(super) struct JsonLineError {
     /// Counted from one.
     number: usize,
-    flaw: Flaw,
+    flaw: LineProblem,
 }
 
 #[derive(Debug)]
-enum Flaw {
+enum LineProblem {
     NotJson { column: usize },
     Nested,
 }
 
 /// Looks for a line that is neither blank nor JSON. What only Python takes for JSON, as `NaN`, is none.
-pub(super) fn bad_line(text: &str) -> Option<BadLine> {
+pub(super) fn bad_line(text: &str) -> Option<JsonLineError> {
     text.split('\n').zip(1..).find_map(|(line, number)| {
         let flaw = flaw(line)?;
-        Some(BadLine { number, flaw })
+        Some(JsonLineError { number, flaw })
     })
 }
 
-fn flaw(line: &str) -> Option<Flaw> {
+fn flaw(line: &str) -> Option<LineProblem> {
     if line.trim().is_empty() {
         return None;
     }
     match serde_json::from_str::<IgnoredAny>(line) {
-        Err(error) => Some(Flaw::NotJson {
+        Err(error) => Some(LineProblem::NotJson {
             column: error.column(),
         }),
-        Ok(_) => nests_too_deeply(line.as_bytes()).then_some(Flaw::Nested),
+        Ok(_) => nests_too_deeply(line.as_bytes()).then_some(LineProblem::Nested),
     }
 }
 
@@ -67,13 +67,13 @@ fn nests_too_deeply(json: &[u8]) -> bool {
     false
 }
 
-impl BadLine {
+impl JsonLineError {
     /// Why the text is not taken as a list.
     pub(super) fn reason(&self) -> SkipReason {
         let line = self.number;
         match self.flaw {
-            Flaw::NotJson { .. } => SkipReason::NotJsonLines { line },
-            Flaw::Nested => SkipReason::NestedLines {
+            LineProblem::NotJson { .. } => SkipReason::NotJsonLines { line },
+            LineProblem::Nested => SkipReason::NestedLines {
                 line,
                 nesting_max: NESTING_MAX,
             },
@@ -84,8 +84,8 @@ impl BadLine {
     pub(super) fn error(&self, name: &str) -> SandboxError {
         let reason = self.reason();
         let cause = match self.flaw {
-            Flaw::NotJson { column } => format!("{name}: {reason}, at column {column}"),
-            Flaw::Nested => format!("{name}: {reason}"),
+            LineProblem::NotJson { column } => format!("{name}: {reason}, at column {column}"),
+            LineProblem::Nested => format!("{name}: {reason}"),
         };
         SandboxError::BadMaterial { cause }
     }

@@ -12,16 +12,16 @@ use super::words::{
 
 /// What a persona may not say, by the name of the rule that forbids it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Overruling {
+pub struct PersonaViolation {
     /// The rule.
-    pub rule: Rule,
+    pub rule: PersonaRule,
     /// The words that break it, or the rule of the identity that they are against.
     pub words: String,
 }
 
 /// Rules for personas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
+pub enum PersonaRule {
     /// It does not say to ignore what stands above it.
     Ignore,
     /// It does not say that what stands above it does not hold.
@@ -34,7 +34,7 @@ pub enum Rule {
     Negate,
 }
 
-impl Rule {
+impl PersonaRule {
     /// The rule in one word.
     pub const fn name(self) -> &'static str {
         match self {
@@ -62,15 +62,16 @@ impl Rule {
 const REACH: usize = 5;
 
 /// What is wrong with this text of a persona, beside these core rules.
-pub fn overruling(core_rules: &[String], said: &str) -> Option<Overruling> {
+pub fn overruling(core_rules: &[String], said: &str) -> Option<PersonaViolation> {
     label(said).or_else(|| {
         clauses(said).iter().find_map(|clause| {
-            let found = ignoring(clause)
-                .or_else(|| claiming(clause))
-                .map(|rule| Overruling {
-                    rule,
-                    words: clause.join(" "),
-                });
+            let found =
+                ignoring(clause)
+                    .or_else(|| claiming(clause))
+                    .map(|rule| PersonaViolation {
+                        rule,
+                        words: clause.join(" "),
+                    });
             found.or_else(|| negating(core_rules, clause))
         })
     })
@@ -81,10 +82,10 @@ pub fn is_label(name: &str) -> bool {
     LABELS.contains(&name.to_lowercase().as_str())
 }
 
-fn label(said: &str) -> Option<Overruling> {
+fn label(said: &str) -> Option<PersonaViolation> {
     let found = |words: &str| {
-        Some(Overruling {
-            rule: Rule::Label,
+        Some(PersonaViolation {
+            rule: PersonaRule::Label,
             words: words.to_owned(),
         })
     };
@@ -175,7 +176,7 @@ fn is_about_above(after: &[String]) -> bool {
     meant.into_iter().any(|word| is_above(word))
 }
 
-fn ignoring(clause: &[String]) -> Option<Rule> {
+fn ignoring(clause: &[String]) -> Option<PersonaRule> {
     for (at, word) in clause.iter().enumerate() {
         let after = clause.get(at + 1..).unwrap_or_default();
         let leaves = LEAVE.contains(&word.as_str())
@@ -185,7 +186,7 @@ fn ignoring(clause: &[String]) -> Option<Rule> {
                     .any(|verb| *verb == stem || verb.strip_suffix('e') == Some(stem))
             });
         if leaves && is_about_above(after) && !is_turned(clause, at) {
-            return Some(Rule::Ignore);
+            return Some(PersonaRule::Ignore);
         }
         if is_above(word) {
             let left = after
@@ -193,19 +194,19 @@ fn ignoring(clause: &[String]) -> Option<Rule> {
                 .take(REACH)
                 .position(|word| LEFT.contains(&word.as_str()));
             if left.is_some_and(|left| !is_turned(clause, at + 1 + left)) {
-                return Some(Rule::Unbound);
+                return Some(PersonaRule::Unbound);
             }
             if phrase_in(after, NOT_HOLDING, REACH) {
-                return Some(Rule::Unbound);
+                return Some(PersonaRule::Unbound);
             }
         }
     }
-    phrase_before_above(clause, FREE_OF).then_some(Rule::Unbound)
+    phrase_before_above(clause, FREE_OF).then_some(PersonaRule::Unbound)
 }
 
-fn claiming(clause: &[String]) -> Option<Rule> {
+fn claiming(clause: &[String]) -> Option<PersonaRule> {
     let claims = phrase_in(clause, CLAIMS, usize::MAX) || phrase_before_above(clause, BEFORE);
-    claims.then_some(Rule::Claim)
+    claims.then_some(PersonaRule::Claim)
 }
 
 /// Where a phrase stands in a clause: its first word, and the one after its last.
@@ -263,14 +264,14 @@ fn meant<'a>(words: impl IntoIterator<Item = &'a String>) -> Vec<String> {
 }
 
 /// A rule, or what a persona says, taken apart: what it is about, unless what, and whether it is forbidden.
-struct Said {
+struct Statement {
     about: Vec<String>,
     without: Vec<String>,
     is_no: bool,
     is_free: bool,
 }
 
-impl Said {
+impl Statement {
     fn read(clause: &[String]) -> Self {
         let cut = clause
             .iter()
@@ -330,14 +331,14 @@ impl Said {
     }
 }
 
-fn negating(core_rules: &[String], clause: &[String]) -> Option<Overruling> {
-    let persona = Said::read(clause);
+fn negating(core_rules: &[String], clause: &[String]) -> Option<PersonaViolation> {
+    let persona = Statement::read(clause);
     let denied = core_rules.iter().find(|rule| {
         let words: Vec<String> = clauses(rule).concat();
-        Said::read(&words).is_denied_by(&persona)
+        Statement::read(&words).is_denied_by(&persona)
     });
-    denied.map(|rule| Overruling {
-        rule: Rule::Negate,
+    denied.map(|rule| PersonaViolation {
+        rule: PersonaRule::Negate,
         words: rule.clone(),
     })
 }

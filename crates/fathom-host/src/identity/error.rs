@@ -12,7 +12,7 @@ use crate::charter::PROTOCOL;
 
 /// The rule of the governance session that the stack does not meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unstable {
+pub enum StabilityRule {
     /// It has not been watched for long enough.
     #[error("rule `24-hours`: only {} of {} observed", hours(*covered), hours(WINDOW))]
     TooShort {
@@ -47,7 +47,7 @@ pub enum Unstable {
     LoopOff,
 }
 
-impl Unstable {
+impl StabilityRule {
     /// The rule's name.
     pub const fn rule(&self) -> &'static str {
         match self {
@@ -147,7 +147,7 @@ pub enum IdentityError {
     #[error("a governance session requires a stable stack: {why}")]
     NotStable {
         /// The rule that is not met.
-        why: Unstable,
+        why: StabilityRule,
     },
     /// The stack is stable, so it has a say.
     #[error(

@@ -5,19 +5,21 @@ use std::io::Write as _;
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
-use fathom_core::event::Started;
+use fathom_core::event::EpisodeSpec;
 use fathom_core::id::{Digest, RunId};
-use fathom_core::packet::{Frame, Provenance};
+use fathom_core::packet::{IdentityProvenance, PacketFrame};
 use fathom_core::protocol::CouncilRole;
 use fathom_core::unit::Timestamp;
-use fathom_store::{ApproverKey, Governance, PublicKey};
+use fathom_store::{ApproverKey, GovernanceStore, PublicKey};
 use serde::{Deserialize, Serialize};
 
 use super::error::IdentityError;
 use super::signing::{self, charter_name};
-use super::stability::{Stability, Steadiness};
-use super::trust::{Known, Sight, Standing, remember, remember_creator};
-use crate::charter::{Charter, IDENTITY_FILE, PROTOCOL, Signature, Version, without_signature};
+use super::stability::{StabilityLog, StabilityStatus};
+use super::trust::{IdentitySighting, IdentityStanding, TrustRecord, remember, remember_creator};
+use crate::charter::{
+    Charter, CharterVersion, IDENTITY_FILE, IdentitySignatureText, PROTOCOL, without_signature,
+};
 use crate::error::HostError;
 use crate::runtime::Runtime;
 
@@ -27,7 +29,7 @@ const EMERGENCY_TAG: &[u8] = b"fathom/identity-emergency/1";
 /// The way by which an identity changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Path {
+pub enum IdentityChangePath {
     /// The creator alone.
     Creator,
     /// The creator and Prime, in an emergency.
@@ -38,7 +40,7 @@ pub enum Path {
 
 /// What becomes of a run that is taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Going {
+pub(crate) enum ResumeMode {
     /// It goes on.
     On,
     /// It is only taken over to end it, which nobody's identity may keep a person from.
@@ -47,7 +49,7 @@ pub(crate) enum Going {
 
 /// Who signs an identity.
 #[derive(Clone, Copy, Debug)]
-pub struct Signing<'a> {
+pub struct SigningKeys<'a> {
     /// The creator's key.
     pub creator: &'a ApproverKey,
     /// Prime's key and the reason, in an emergency.
@@ -62,14 +64,14 @@ pub struct SignedIdentity {
     /// Its fingerprint.
     pub identity: Digest,
     /// The signature.
-    pub signature: Signature,
+    pub signature: IdentitySignatureText,
     /// The way.
-    pub path: Path,
+    pub path: IdentityChangePath,
 }
 
 /// A change of an identity that was written down.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Change {
+pub struct IdentityChange {
     /// When.
     #[serde(rename = "at_ms")]
     pub at: Timestamp,
@@ -78,7 +80,7 @@ pub struct Change {
     /// The identity's fingerprint.
     pub identity: Digest,
     /// The way; none when it was only met, signed elsewhere.
-    pub path: Option<Path>,
+    pub path: Option<IdentityChangePath>,
     /// Why, in an emergency.
     pub reason: Option<String>,
 }
@@ -94,19 +96,19 @@ pub struct IdentityView {
     pub identity: Digest,
     /// How it stands.
     #[serde(flatten)]
-    pub standing: Standing,
+    pub standing: IdentityStanding,
     /// What happened to it here, the oldest first.
-    pub changes: Vec<Change>,
+    pub changes: Vec<IdentityChange>,
     /// How the stack stands.
-    pub stability: Steadiness,
+    pub stability: StabilityStatus,
 }
 
 impl Runtime {
     /// Checks the identity of a run that is to begin, and remembers it where the creator signed it.
-    pub fn admit(&self, frame: &Frame) -> Result<Standing, HostError> {
+    pub fn admit(&self, frame: &PacketFrame) -> Result<IdentityStanding, HostError> {
         // A run without a charter has nobody's identity.
         let Some(provenance) = &frame.provenance else {
-            return Ok(Standing::Unsigned);
+            return Ok(IdentityStanding::Unsigned);
         };
         let charter = charter_name(frame);
         let (identity, signer) = signer_of(charter, provenance)?;
@@ -117,14 +119,14 @@ impl Runtime {
     pub(crate) fn readmit(
         &self,
         run: RunId,
-        started: &Started,
-        going: Going,
+        started: &EpisodeSpec,
+        going: ResumeMode,
     ) -> Result<(), HostError> {
         let frame = &started.frame;
-        let (Some(provenance), Going::On) = (&frame.provenance, going) else {
+        let (Some(provenance), ResumeMode::On) = (&frame.provenance, going) else {
             return Ok(());
         };
-        let spoken: Option<Version> = provenance.protocol.parse().ok();
+        let spoken: Option<CharterVersion> = provenance.protocol.parse().ok();
         if spoken.is_none_or(|spoken| spoken.major != PROTOCOL.major) {
             let said = provenance.protocol.clone();
             return Err(IdentityError::OtherProtocol { run, said }.into());
@@ -147,22 +149,22 @@ impl Runtime {
         charter: &str,
         identity: Digest,
         signer: Option<PublicKey>,
-    ) -> Result<Standing, HostError> {
+    ) -> Result<IdentityStanding, HostError> {
         let trust = &self.inner.options.identity;
         let record = self.inner.home.governance_if_there()?;
-        let known = Known {
+        let known = TrustRecord {
             trust,
             record: record.as_ref(),
         };
         let standing = known.judge(charter, identity, signer)?;
-        if let Standing::Verified { key } = standing
+        if let IdentityStanding::Verified { key } = standing
             && !known.is_newest(charter, identity)?
         {
             let record = match record {
                 Some(record) => record,
                 None => self.inner.home.open_governance()?,
             };
-            let sight = Sight {
+            let sight = IdentitySighting {
                 identity,
                 key,
                 path: None,
@@ -176,10 +178,10 @@ impl Runtime {
     }
 
     /// How stable the stack is, with what notes it.
-    pub fn stability(&self) -> Result<Stability, HostError> {
+    pub fn stability(&self) -> Result<StabilityLog, HostError> {
         let record = self.inner.home.open_governance()?;
         let clock = Arc::clone(&self.inner.options.clock);
-        Ok(Stability::new(record, clock))
+        Ok(StabilityLog::new(record, clock))
     }
 
     /// An identity, who signed it, and what happened to it here. Looking at it changes nothing.
@@ -187,13 +189,13 @@ impl Runtime {
         let provenance = charter.frame().provenance.unwrap_or_default();
         let (identity, signer) = signer_of(&charter.name, &provenance)?;
         let record = self.inner.home.governance_if_there()?;
-        let known = Known {
+        let known = TrustRecord {
             trust: &self.inner.options.identity,
             record: record.as_ref(),
         };
         let standing = known.judge(&charter.name, identity, signer)?;
         let changes = known.seen(&charter.name)?.into_iter();
-        let changes = changes.map(|(act, sight)| Change {
+        let changes = changes.map(|(act, sight)| IdentityChange {
             at: act.at,
             by: act.by,
             identity: sight.identity,
@@ -208,7 +210,7 @@ impl Runtime {
             changes: changes.collect(),
             stability: match record {
                 Some(_) => self.stability()?.steadiness()?,
-                None => Steadiness::unwatched(),
+                None => StabilityStatus::unwatched(),
             },
         })
     }
@@ -217,12 +219,12 @@ impl Runtime {
     pub fn sign_identity(
         &self,
         folder: &FilePath,
-        signing: Signing<'_>,
+        signing: SigningKeys<'_>,
     ) -> Result<SignedIdentity, HostError> {
         let (charter, text) = Charter::without_signature(folder)?;
         let identity = signing::fingerprint(&charter.identity);
         let record = self.inner.home.open_governance()?;
-        let known = Known {
+        let known = TrustRecord {
             trust: &self.inner.options.identity,
             record: Some(&record),
         };
@@ -243,10 +245,10 @@ impl Runtime {
         let signature = signing::sign(&charter.name, &charter.identity, signing.creator);
         write_signed(folder, &text, &signature)?;
         let path = match prime {
-            Some(_) => Path::Emergency,
-            None => Path::Creator,
+            Some(_) => IdentityChangePath::Emergency,
+            None => IdentityChangePath::Creator,
         };
-        let sight = Sight {
+        let sight = IdentitySighting {
             identity,
             key,
             path: Some(path),
@@ -322,7 +324,7 @@ impl Runtime {
 
     fn known_creator(&self) -> Result<Option<PublicKey>, HostError> {
         let record = self.inner.home.governance_if_there()?;
-        let known = Known {
+        let known = TrustRecord {
             trust: &self.inner.options.identity,
             record: record.as_ref(),
         };
@@ -332,13 +334,13 @@ impl Runtime {
     /// Writes down that a governance session, or an emergency, gave a charter this identity.
     pub(crate) fn identity_changed(
         &self,
-        record: &Governance,
+        record: &GovernanceStore,
         charter: &Charter,
-        path: Path,
+        path: IdentityChangePath,
         reason: Option<&str>,
     ) -> Result<(), HostError> {
         let key = self.creator()?;
-        let sight = Sight {
+        let sight = IdentitySighting {
             identity: signing::fingerprint(&charter.identity),
             key,
             path: Some(path),
@@ -353,7 +355,7 @@ impl Runtime {
 /// The identity that a record names, and the key that signed it. A signature that does not fit is refused.
 fn signer_of(
     charter: &str,
-    provenance: &Provenance,
+    provenance: &IdentityProvenance,
 ) -> Result<(Digest, Option<PublicKey>), HostError> {
     let bad = || IdentityError::BadSignature {
         charter: charter.to_owned(),
@@ -370,7 +372,11 @@ fn signer_of(
 }
 
 /// Puts a signature under an identity's text, as a whole or not at all.
-fn write_signed(folder: &FilePath, text: &str, signature: &Signature) -> Result<(), HostError> {
+fn write_signed(
+    folder: &FilePath,
+    text: &str,
+    signature: &IdentitySignatureText,
+) -> Result<(), HostError> {
     let file = folder.join(IDENTITY_FILE);
     let beside = folder.join(format!(".{IDENTITY_FILE}.new"));
     let write = || {
@@ -389,8 +395,8 @@ fn write_signed(folder: &FilePath, text: &str, signature: &Signature) -> Result<
 }
 
 /// An identity's text with a signature under it.
-pub(crate) fn signed_text(text: &str, signature: &Signature) -> String {
-    let Signature { key, value } = signature;
+pub(crate) fn signed_text(text: &str, signature: &IdentitySignatureText) -> String {
+    let IdentitySignatureText { key, value } = signature;
     let text = without_signature(text);
     let text = text.trim_end();
     format!("{text}\n\n[signature]\nkey = \"{key}\"\nvalue = \"{value}\"\n")

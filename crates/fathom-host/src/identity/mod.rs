@@ -12,11 +12,13 @@ pub mod stability;
 pub mod trust;
 mod words;
 
-pub use error::{IdentityError, Unstable};
-pub use governing::{Change, IdentityView, Path, SignedIdentity, Signing};
-pub(crate) use governing::{Going, signed_text};
-pub use stability::{Beat, Stability, Steadiness};
-pub use trust::{Standing, Trust};
+pub use error::{IdentityError, StabilityRule};
+pub use governing::{
+    IdentityChange, IdentityChangePath, IdentityView, SignedIdentity, SigningKeys,
+};
+pub(crate) use governing::{ResumeMode, signed_text};
+pub use stability::{StabilityLog, StabilitySample, StabilityStatus};
+pub use trust::{IdentityStanding, TrustConfig};
 
 #[cfg(doc)]
 use crate::runtime::Runtime;

@@ -1,11 +1,11 @@
 //! What is signed of an identity.
 
 use fathom_core::id::Digest;
-use fathom_core::packet::Frame;
+use fathom_core::packet::PacketFrame;
 use fathom_store::{ApproverKey, PublicKey};
 use sha2::{Digest as _, Sha256};
 
-use crate::charter::{Identity, Signature};
+use crate::charter::{IdentitySignatureText, IdentityText};
 
 /// What the bytes of an identity begin with; another form of them has another number.
 const IDENTITY_TAG: &[u8] = b"fathom/identity/1";
@@ -15,7 +15,7 @@ const SIGNATURE_TAG: &[u8] = b"fathom/identity-signature/2";
 
 /// SHA-256 over the identity's traits and rules: the tag, then each list with the number of its entries, then each
 /// entry with the number of its bytes. So no byte can change, move or go without the fingerprint's changing.
-pub fn fingerprint(identity: &Identity) -> Digest {
+pub fn fingerprint(identity: &IdentityText) -> Digest {
     let mut hash = Sha256::new();
     hash.update(IDENTITY_TAG);
     for list in [&identity.traits, &identity.core_rules] {
@@ -29,8 +29,8 @@ pub fn fingerprint(identity: &Identity) -> Digest {
 }
 
 /// Signs the identity of a charter.
-pub fn sign(charter: &str, identity: &Identity, key: &ApproverKey) -> Signature {
-    Signature {
+pub fn sign(charter: &str, identity: &IdentityText, key: &ApproverKey) -> IdentitySignatureText {
+    IdentitySignatureText {
         key: key.public().to_string(),
         value: key.sign_message(&message(charter, fingerprint(identity))),
     }
@@ -44,7 +44,7 @@ pub fn signer(charter: &str, identity: Digest, key: &str, signature: &str) -> Op
 }
 
 /// The key that signed the identity of a run, where one did and its signature fits.
-pub fn signed_by(frame: &Frame) -> Option<PublicKey> {
+pub fn signed_by(frame: &PacketFrame) -> Option<PublicKey> {
     let provenance = frame.provenance.as_ref()?;
     let made = provenance.signature.as_ref()?;
     let identity = provenance.identity.parse().ok()?;
@@ -52,7 +52,7 @@ pub fn signed_by(frame: &Frame) -> Option<PublicKey> {
 }
 
 /// The name of the charter that a frame comes from.
-pub(super) fn charter_name(frame: &Frame) -> &str {
+pub(super) fn charter_name(frame: &PacketFrame) -> &str {
     frame.charter.split(' ').next().unwrap_or_default()
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 
-fn identity() -> Identity {
-    Identity {
+fn identity() -> IdentityText {
+    IdentityText {
         traits: vec!["calm".into(), "exact".into()],
         core_rules: vec!["Never guess.".into(), "Keep private data private.".into()],
         signature: None,
@@ -17,7 +17,7 @@ fn key() -> ApproverKey {
 fn g06_every_changed_byte_of_an_identity_breaks_its_signature() {
     let key = key();
     let signature = sign("mine", &identity(), &key);
-    let holds = |changed: &Identity| {
+    let holds = |changed: &IdentityText| {
         signer(
             "mine",
             fingerprint(changed),
@@ -55,7 +55,7 @@ fn g06_every_changed_byte_of_an_identity_breaks_its_signature() {
 fn g06_nothing_moves_between_entries_and_lists() {
     let of = |traits: &[&str], rules: &[&str]| {
         let owned = |list: &[&str]| list.iter().map(|entry| (*entry).to_owned()).collect();
-        fingerprint(&Identity {
+        fingerprint(&IdentityText {
             traits: owned(traits),
             core_rules: owned(rules),
             signature: None,

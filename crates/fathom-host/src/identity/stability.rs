@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use fathom_core::protocol::{CouncilRole, SILENCE_MAX};
 use fathom_core::unit::{Millis, Timestamp};
-use fathom_store::{Governance, Initiative, Sample, StoreError};
+use fathom_store::{GovernanceStore, InitiativeBudget, StackSample, StoreError};
 use serde::Serialize;
 
-use super::error::Unstable;
+use super::error::StabilityRule;
 use crate::clock::Clock;
 
 /// For how long the stack must have been stable.
@@ -31,7 +31,7 @@ const STAGES_MAX: u32 = 256;
 
 /// What happened since the last beat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Beat {
+pub struct StabilitySample {
     /// Stages whose verification succeeded without an interrupt.
     pub clean_stages: u32,
     /// Stages that were interrupted, or whose verification failed.
@@ -41,29 +41,29 @@ pub struct Beat {
     /// Whether Lite was heard.
     pub lite: bool,
     /// How the initiative loop gets on.
-    pub initiative: Initiative,
+    pub initiative: InitiativeBudget,
 }
 
 /// How the stack stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Steadiness {
+pub struct StabilityStatus {
     /// The newest score, in thousandths.
     pub score_milli: Option<u16>,
     /// For how long it has been watched without a gap.
     pub watched: Millis,
     /// The first rule that it does not meet; none when a session may be held.
     #[serde(serialize_with = "as_text")]
-    pub broken: Option<Unstable>,
+    pub broken: Option<StabilityRule>,
 }
 
-impl Steadiness {
+impl StabilityStatus {
     /// Of a stack that nobody has ever watched.
     pub(super) const fn unwatched() -> Self {
         let watched = Millis(0);
         Self {
             score_milli: None,
             watched,
-            broken: Some(Unstable::TooShort { covered: watched }),
+            broken: Some(StabilityRule::TooShort { covered: watched }),
         }
     }
 }
@@ -72,26 +72,26 @@ impl Steadiness {
     clippy::ref_option,
     reason = "this is the form that the derived code calls"
 )]
-fn as_text<S: serde::Serializer>(broken: &Option<Unstable>, to: S) -> Result<S::Ok, S::Error> {
+fn as_text<S: serde::Serializer>(broken: &Option<StabilityRule>, to: S) -> Result<S::Ok, S::Error> {
     broken.map(|broken| broken.to_string()).serialize(to)
 }
 
 /// Notes how the stack stands, and tells whether it has been stable.
-pub struct Stability {
-    record: Governance,
+pub struct StabilityLog {
+    record: GovernanceStore,
     clock: Arc<dyn Clock>,
 }
 
-impl Stability {
+impl StabilityLog {
     /// Keeps samples in this record, by the wall time of this clock: a machine that slept was not watched.
-    pub fn new(record: Governance, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(record: GovernanceStore, clock: Arc<dyn Clock>) -> Self {
         Self { record, clock }
     }
 
     /// Notes how the stack stands now. Whoever runs the initiative loop calls it every 30 s at least.
-    pub fn note(&self, beat: Beat) -> Result<Sample, StoreError> {
+    pub fn note(&self, beat: StabilitySample) -> Result<StackSample, StoreError> {
         let last = self.record.last_sample()?;
-        let sample = Sample {
+        let sample = StackSample {
             at: self.clock.wall(),
             score_milli: score_after(last.map_or(0, |last| last.score_milli), &beat),
             prime: beat.prime,
@@ -103,12 +103,12 @@ impl Stability {
     }
 
     /// How the stack stands now.
-    pub fn steadiness(&self) -> Result<Steadiness, StoreError> {
+    pub fn steadiness(&self) -> Result<StabilityStatus, StoreError> {
         let now = self.clock.wall();
         let samples = self
             .record
             .samples(Timestamp(now.0.saturating_sub(WINDOW.0)), now)?;
-        Ok(Steadiness {
+        Ok(StabilityStatus {
             score_milli: samples.last().map(|last| last.score_milli),
             watched: watched(&samples, now),
             broken: broken(&samples, now),
@@ -117,7 +117,7 @@ impl Stability {
 }
 
 /// The score after what happened.
-fn score_after(score: u16, beat: &Beat) -> u16 {
+fn score_after(score: u16, beat: &StabilitySample) -> u16 {
     // Half up on the way to 1, so that it is reached; the flaws come last and are not hidden by what went well.
     let up = |score: u16, _| score + (SCORE_MAX_MILLI.saturating_sub(score)).div_ceil(WEIGHT);
     let down = |score: u16, _| score - score.div_ceil(WEIGHT);
@@ -126,7 +126,7 @@ fn score_after(score: u16, beat: &Beat) -> u16 {
 }
 
 /// For how long there has been no gap.
-fn watched(samples: &[Sample], now: Timestamp) -> Millis {
+fn watched(samples: &[StackSample], now: Timestamp) -> Millis {
     let mut since = now;
     for sample in samples.iter().rev() {
         if since.since(sample.at) > SILENCE_MAX {
@@ -138,14 +138,14 @@ fn watched(samples: &[Sample], now: Timestamp) -> Millis {
 }
 
 /// The first rule that these samples do not meet: those of the last 24 h, and the one before them.
-fn broken(samples: &[Sample], now: Timestamp) -> Option<Unstable> {
+fn broken(samples: &[StackSample], now: Timestamp) -> Option<StabilityRule> {
     let from = Timestamp(now.0.saturating_sub(WINDOW.0));
     let reaches_back = samples.first().is_some_and(|first| first.at <= from);
     if !reaches_back {
         let covered = watched(samples, now);
-        return Some(Unstable::TooShort { covered });
+        return Some(StabilityRule::TooShort { covered });
     }
-    let silence = |is_heard: &dyn Fn(&Sample) -> bool| {
+    let silence = |is_heard: &dyn Fn(&StackSample) -> bool| {
         let heard = samples.iter().filter(|sample| is_heard(sample));
         let ends = heard.map(|sample| sample.at).chain([now]);
         // The window begins within a silence that counts from its own beginning.
@@ -158,24 +158,24 @@ fn broken(samples: &[Sample], now: Timestamp) -> Option<Unstable> {
         (longest > SILENCE_MAX).then_some(longest)
     };
     if let Some(gap) = silence(&|_| true) {
-        return Some(Unstable::Gap { gap });
+        return Some(StabilityRule::Gap { gap });
     }
     let lowest = samples.iter().map(|sample| sample.score_milli).min();
     if let Some(milli) = lowest.filter(|milli| *milli < SCORE_MIN_MILLI) {
-        return Some(Unstable::Score { milli });
+        return Some(StabilityRule::Score { milli });
     }
     if let Some(silent) = silence(&|sample| sample.prime) {
         let role = CouncilRole::Prime;
-        return Some(Unstable::Offline { role, silent });
+        return Some(StabilityRule::Offline { role, silent });
     }
     if let Some(silent) = silence(&|sample| sample.lite) {
         let role = CouncilRole::Lite;
-        return Some(Unstable::Offline { role, silent });
+        return Some(StabilityRule::Offline { role, silent });
     }
     samples.iter().find_map(|sample| match sample.initiative {
-        Initiative::Active => None,
-        Initiative::Failed => Some(Unstable::LoopFailed),
-        Initiative::Off => Some(Unstable::LoopOff),
+        InitiativeBudget::Active => None,
+        InitiativeBudget::Failed => Some(StabilityRule::LoopFailed),
+        InitiativeBudget::Off => Some(StabilityRule::LoopOff),
     })
 }
 

@@ -16,7 +16,7 @@ const STEP: u64 = 30_000;
 
 struct Stack {
     clock: Arc<Hand>,
-    stability: Stability,
+    stability: StabilityLog,
     _dir: tempfile::TempDir,
 }
 
@@ -24,11 +24,11 @@ impl Stack {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let clock = Arc::new(Hand(Mutex::new(BEGIN)));
-        let record = Governance::open(&dir.path().join("governance.db")).unwrap();
-        let stability = Stability::new(record, Arc::clone(&clock) as Arc<dyn Clock>);
+        let record = GovernanceStore::open(&dir.path().join("governance.db")).unwrap();
+        let stability = StabilityLog::new(record, Arc::clone(&clock) as Arc<dyn Clock>);
         // A stack that has earned its score before it is watched.
         stability
-            .note(Beat {
+            .note(StabilitySample {
                 clean_stages: 60,
                 ..well()
             })
@@ -45,13 +45,13 @@ impl Stack {
     }
 
     /// Notes `beat` every 30 s for so long, in one go.
-    fn live(&self, millis: u64, beat: Beat) {
+    fn live(&self, millis: u64, beat: StabilitySample) {
         let last = self.stability.record.last_sample().unwrap().unwrap();
         let mut score = last.score_milli;
         let samples = (0..millis / STEP).map(|_| {
             self.wait(STEP);
             score = score_after(score, &beat);
-            Sample {
+            StackSample {
                 at: self.clock.now(),
                 score_milli: score,
                 prime: beat.prime,
@@ -59,22 +59,22 @@ impl Stack {
                 initiative: beat.initiative,
             }
         });
-        let samples: Vec<Sample> = samples.collect();
+        let samples: Vec<StackSample> = samples.collect();
         self.stability.record.note(&samples).unwrap();
     }
 
-    fn broken(&self) -> Option<Unstable> {
+    fn broken(&self) -> Option<StabilityRule> {
         self.stability.steadiness().unwrap().broken
     }
 }
 
-fn well() -> Beat {
-    Beat {
+fn well() -> StabilitySample {
+    StabilitySample {
         clean_stages: 0,
         flawed_stages: 0,
         prime: true,
         lite: true,
-        initiative: Initiative::Active,
+        initiative: InitiativeBudget::Active,
     }
 }
 
@@ -85,7 +85,7 @@ fn g06_a_stack_is_stable_after_24_hours_and_not_after_23() {
     let stack = Stack::new();
     stack.live(23 * HOUR, well());
     let covered = Millis(23 * HOUR);
-    assert_eq!(stack.broken(), Some(Unstable::TooShort { covered }));
+    assert_eq!(stack.broken(), Some(StabilityRule::TooShort { covered }));
     assert_eq!(
         stack.broken().unwrap().to_string(),
         "rule `24-hours`: only 23 h 0 min of 24 observed h 0 min"
@@ -110,7 +110,7 @@ fn g06_a_gap_of_more_than_90_seconds_refuses() {
     stack.wait(60_001);
     stack.live(HOUR, well());
     let gap = Millis(90_001);
-    assert_eq!(stack.broken(), Some(Unstable::Gap { gap }));
+    assert_eq!(stack.broken(), Some(StabilityRule::Gap { gap }));
     // A day later it is forgotten.
     stack.live(24 * HOUR, well());
     assert_eq!(stack.broken(), None);
@@ -124,14 +124,14 @@ fn g06_a_role_that_is_offline_for_more_than_90_seconds_refuses() {
     for (role, away) in [
         (
             CouncilRole::Prime,
-            Beat {
+            StabilitySample {
                 prime: false,
                 ..well()
             },
         ),
         (
             CouncilRole::Lite,
-            Beat {
+            StabilitySample {
                 lite: false,
                 ..well()
             },
@@ -145,7 +145,10 @@ fn g06_a_role_that_is_offline_for_more_than_90_seconds_refuses() {
         stack.live(3 * STEP, away);
         stack.live(STEP, well());
         let silent = Millis(4 * STEP);
-        assert_eq!(stack.broken(), Some(Unstable::Offline { role, silent }));
+        assert_eq!(
+            stack.broken(),
+            Some(StabilityRule::Offline { role, silent })
+        );
         stack.live(24 * HOUR, well());
         assert_eq!(stack.broken(), None);
         stack.live(4 * STEP, away);
@@ -156,14 +159,14 @@ fn g06_a_role_that_is_offline_for_more_than_90_seconds_refuses() {
 #[test]
 fn g06_one_failed_cycle_of_the_loop_refuses_and_so_does_a_loop_that_is_off() {
     for (initiative, why) in [
-        (Initiative::Failed, Unstable::LoopFailed),
-        (Initiative::Off, Unstable::LoopOff),
+        (InitiativeBudget::Failed, StabilityRule::LoopFailed),
+        (InitiativeBudget::Off, StabilityRule::LoopOff),
     ] {
         let stack = Stack::new();
         stack.live(23 * HOUR, well());
         stack.live(
             STEP,
-            Beat {
+            StabilitySample {
                 initiative,
                 ..well()
             },
@@ -179,15 +182,15 @@ fn g06_one_failed_cycle_of_the_loop_refuses_and_so_does_a_loop_that_is_off() {
 fn g06_a_score_that_falls_under_nine_tenths_refuses() {
     let stack = Stack::new();
     stack.live(24 * HOUR, well());
-    let flawed = Beat {
+    let flawed = StabilitySample {
         flawed_stages: 1,
         ..well()
     };
     stack.live(STEP, flawed);
     assert_eq!(stack.broken(), None, "0.9 is enough");
     stack.live(STEP, flawed);
-    assert_eq!(stack.broken(), Some(Unstable::Score { milli: 810 }));
-    let clean = Beat {
+    assert_eq!(stack.broken(), Some(StabilityRule::Score { milli: 810 }));
+    let clean = StabilitySample {
         clean_stages: 1,
         ..well()
     };
@@ -199,7 +202,7 @@ fn g06_a_score_that_falls_under_nine_tenths_refuses() {
 
 #[test]
 fn g06_a_score_is_earned() {
-    let clean = |stages| Beat {
+    let clean = |stages| StabilitySample {
         clean_stages: stages,
         ..well()
     };
@@ -208,12 +211,12 @@ fn g06_a_score_is_earned() {
     assert!(score_after(0, &clean(20)) < SCORE_MIN_MILLI);
     assert!(score_after(0, &clean(22)) >= SCORE_MIN_MILLI);
     assert_eq!(score_after(0, &clean(u32::MAX)), 1_000);
-    let flawed = Beat {
+    let flawed = StabilitySample {
         flawed_stages: u32::MAX,
         ..well()
     };
     assert_eq!(score_after(1_000, &flawed), 0);
-    let both = Beat {
+    let both = StabilitySample {
         clean_stages: 5,
         flawed_stages: 1,
         ..well()
@@ -224,12 +227,12 @@ fn g06_a_score_is_earned() {
 #[test]
 fn g06_nothing_noted_is_not_stable() {
     let dir = tempfile::tempdir().unwrap();
-    let record = Governance::open(&dir.path().join("governance.db")).unwrap();
-    let stability = Stability::new(record, Arc::new(Hand(Mutex::new(BEGIN))));
+    let record = GovernanceStore::open(&dir.path().join("governance.db")).unwrap();
+    let stability = StabilityLog::new(record, Arc::new(Hand(Mutex::new(BEGIN))));
     let steady = stability.steadiness().unwrap();
     assert_eq!(steady.score_milli, None);
     let covered = Millis(0);
-    assert_eq!(steady.broken, Some(Unstable::TooShort { covered }));
+    assert_eq!(steady.broken, Some(StabilityRule::TooShort { covered }));
 }
 
 /// A clock that stood still while the machine slept.
@@ -248,8 +251,8 @@ impl Clock for Slept {
 #[test]
 fn g06_a_machine_that_slept_notes_when_it_is_and_not_when_it_was() {
     let dir = tempfile::tempdir().unwrap();
-    let record = Governance::open(&dir.path().join("governance.db")).unwrap();
-    let stability = Stability::new(record, Arc::new(Slept));
+    let record = GovernanceStore::open(&dir.path().join("governance.db")).unwrap();
+    let stability = StabilityLog::new(record, Arc::new(Slept));
     assert_eq!(stability.note(well()).unwrap().at, Slept.wall());
     assert_eq!(stability.steadiness().unwrap().score_milli, Some(0));
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use fathom_core::id::Digest;
 use fathom_core::protocol::CouncilRole;
 use fathom_core::unit::Timestamp;
-use fathom_store::{Act, Governance, NewAct, PublicKey};
+use fathom_store::{GovernanceAct, GovernanceStore, NewAct, PublicKey};
 use serde::{Deserialize, Serialize};
 
 use super::error::IdentityError;
-use super::governing::Path;
+use super::governing::IdentityChangePath;
 use crate::error::HostError;
 
 /// The subject of the act that names a home's creator: no charter is called so.
@@ -20,7 +20,7 @@ const KINDS: [&str; 2] = ["seen", "signed"];
 
 /// Who is trusted, as `[identity]` of `fathom.toml` says it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trust {
+pub struct TrustConfig {
     /// The creator.
     pub creator: Option<PublicKey>,
     /// The keys of the roles.
@@ -29,7 +29,7 @@ pub struct Trust {
     pub required: bool,
 }
 
-impl Trust {
+impl TrustConfig {
     /// The role whose key this is.
     pub fn role_of(&self, key: &PublicKey) -> Option<CouncilRole> {
         let mut known = self.roles.iter();
@@ -42,7 +42,7 @@ impl Trust {
 /// How an identity stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "standing", rename_all = "snake_case")]
-pub enum Standing {
+pub enum IdentityStanding {
     /// Nobody signed it.
     Unsigned,
     /// The creator signed it.
@@ -59,11 +59,11 @@ pub enum Standing {
 
 /// What is known of an identity that stood in a charter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Sight {
+pub(super) struct IdentitySighting {
     pub(super) identity: Digest,
     pub(super) key: PublicKey,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) path: Option<Path>,
+    pub(super) path: Option<IdentityChangePath>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<String>,
     /// Prime's signature of an emergency.
@@ -72,12 +72,12 @@ pub(super) struct Sight {
 }
 
 /// What the home knows: its creator, and the identities it has seen.
-pub(super) struct Known<'a> {
-    pub(super) trust: &'a Trust,
-    pub(super) record: Option<&'a Governance>,
+pub(super) struct TrustRecord<'a> {
+    pub(super) trust: &'a TrustConfig,
+    pub(super) record: Option<&'a GovernanceStore>,
 }
 
-impl Known<'_> {
+impl TrustRecord<'_> {
     /// The creator, by the configuration and by the home, which may not differ.
     pub(super) fn creator(&self) -> Result<Option<PublicKey>, HostError> {
         let acts = self
@@ -99,7 +99,10 @@ impl Known<'_> {
     }
 
     /// The identities that a charter had here, signed by the creator, the newest last.
-    pub(super) fn seen(&self, charter: &str) -> Result<Vec<(Act, Sight)>, HostError> {
+    pub(super) fn seen(
+        &self,
+        charter: &str,
+    ) -> Result<Vec<(GovernanceAct, IdentitySighting)>, HostError> {
         let acts = self
             .record
             .map(|record| record.about(charter))
@@ -119,14 +122,14 @@ impl Known<'_> {
         charter: &str,
         identity: Digest,
         signer: Option<PublicKey>,
-    ) -> Result<Standing, HostError> {
+    ) -> Result<IdentityStanding, HostError> {
         let creator = self.creator()?;
         let seen = self.seen(charter)?;
         let charter = charter.to_owned();
         let standing = match (signer, creator) {
-            (None, _) => Standing::Unsigned,
-            (Some(key), None) => Standing::UnknownSigner { key },
-            (Some(key), Some(creator)) if key == creator => Standing::Verified { key },
+            (None, _) => IdentityStanding::Unsigned,
+            (Some(key), None) => IdentityStanding::UnknownSigner { key },
+            (Some(key), Some(creator)) if key == creator => IdentityStanding::Verified { key },
             (Some(key), Some(creator)) => {
                 return Err(IdentityError::NotCreator {
                     charter,
@@ -137,13 +140,13 @@ impl Known<'_> {
             }
         };
         match (standing, seen.last()) {
-            (Standing::Verified { .. }, Some((_, newest))) => {
+            (IdentityStanding::Verified { .. }, Some((_, newest))) => {
                 let is_old = seen.iter().any(|(_, sight)| sight.identity == identity);
                 if newest.identity != identity && is_old {
                     return Err(IdentityError::RolledBack { charter }.into());
                 }
             }
-            (Standing::Verified { .. }, None) => {}
+            (IdentityStanding::Verified { .. }, None) => {}
             (_, Some(_)) => return Err(IdentityError::UnsignedChange { charter }.into()),
             (_, None) if self.trust.required => {
                 return Err(IdentityError::Required { charter }.into());
@@ -164,7 +167,7 @@ impl Known<'_> {
 
 /// Writes down who the creator is, the first time that somebody signs here.
 pub(super) fn remember_creator(
-    record: &Governance,
+    record: &GovernanceStore,
     key: &PublicKey,
     at: Timestamp,
 ) -> Result<(), HostError> {
@@ -182,10 +185,10 @@ pub(super) fn remember_creator(
 
 /// Writes down that a charter has this identity now.
 pub(super) fn remember(
-    record: &Governance,
+    record: &GovernanceStore,
     charter: &str,
     kind: &str,
-    sight: &Sight,
+    sight: &IdentitySighting,
     at: Timestamp,
 ) -> Result<(), HostError> {
     // A struct of strings always has a JSON form.

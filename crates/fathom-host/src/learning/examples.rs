@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Example;
+use super::TrainingExample;
 use crate::council_figures::{PastCouncil, pairs};
 
 /// Collects examples from councils, which come the newest first.
@@ -11,7 +11,7 @@ use crate::council_figures::{PastCouncil, pairs};
 /// the same matter do, one without sub-chiefs and one with them. Where someone's vote is missing, that may be why the
 /// decisions differ, so nothing is learned from it. Each question counts once, as it came out last; the examples are in
 /// the order of their questions.
-pub fn examples(runs: &[PastCouncil]) -> Vec<Example> {
+pub fn examples(runs: &[PastCouncil]) -> Vec<TrainingExample> {
     let whole = || runs.iter().filter(|run| !run.report.partial);
     let compared = whole().filter_map(|run| {
         let changed = run.report.alone?.vote != run.report.vote?;
@@ -19,10 +19,10 @@ pub fn examples(runs: &[PastCouncil]) -> Vec<Example> {
     });
     let paired = pairs(whole()).into_iter();
     let paired = paired.map(|(without, with)| (with, without.report.vote != with.report.vote));
-    let mut examples: BTreeMap<&str, Example> = BTreeMap::new();
+    let mut examples: BTreeMap<&str, TrainingExample> = BTreeMap::new();
     for (run, changed) in compared.chain(paired) {
         let question = run.matter.question.as_str();
-        examples.entry(question).or_insert_with(|| Example {
+        examples.entry(question).or_insert_with(|| TrainingExample {
             features: run.report.complexity.features,
             changed,
         });

@@ -3,22 +3,22 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use fathom_core::programs::council::complexity::{Feature, Learned, Weight};
+use fathom_core::programs::council::complexity::{FeatureWeight, LearnedRule, QuestionFeature};
 use fathom_core::unit::PerMille;
 use serde::Deserialize;
 
 use super::fit::{MICRO, NUMBER_MAX, to_micro};
-use super::{LearnError, Trained};
+use super::{LearnError, TrainedRule};
 
 /// The file as it is read.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct RuleFile {
     version: u32,
     threshold: f64,
     bias: f64,
     trained: TrainedOn,
-    features: BTreeMap<Feature, Line>,
+    features: BTreeMap<QuestionFeature, RuleLine>,
 }
 
 #[derive(Deserialize)]
@@ -32,13 +32,13 @@ struct TrainedOn {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct RuleLine {
     weight: f64,
     mean: f64,
     scale: f64,
 }
 
-impl Trained {
+impl TrainedRule {
     /// The rule as a file for a charter.
     pub fn toml(&self) -> String {
         let learned = &self.learned;
@@ -49,7 +49,7 @@ impl Trained {
     }
 }
 
-fn write(text: &mut String, trained: &Trained, learned: &Learned) -> std::fmt::Result {
+fn write(text: &mut String, trained: &TrainedRule, learned: &LearnedRule) -> std::fmt::Result {
     writeln!(
         text,
         "# When are sub-chiefs worth asking? Learned from {} runs; in {} of them they changed the decision.",
@@ -90,7 +90,7 @@ fn write(text: &mut String, trained: &Trained, learned: &Learned) -> std::fmt::R
     Ok(())
 }
 
-fn write_folds(text: &mut String, trained: &Trained) -> std::fmt::Result {
+fn write_folds(text: &mut String, trained: &TrainedRule) -> std::fmt::Result {
     writeln!(
         text,
         "# Cross-validated in {} folds; the baseline always predicts the majority class:",
@@ -118,7 +118,7 @@ fn write_folds(text: &mut String, trained: &Trained) -> std::fmt::Result {
 }
 
 /// What a feature does, for people.
-fn effect(weight: &Weight) -> String {
+fn effect(weight: &FeatureWeight) -> String {
     let meaning = weight.feature.meaning();
     if weight.scale_micro == 0 {
         return format!("{meaning}: constant in all runs, so without effect");
@@ -144,17 +144,17 @@ fn thousandths(milli: PerMille) -> String {
     format!("{}.{:03}", milli.get() / 1000, milli.get() % 1000)
 }
 
-/// Reads a rule as [`Trained::toml`] writes it. Whatever a rule cannot mean is refused.
-pub fn read(text: &str) -> Result<Learned, LearnError> {
-    let file: File = toml::from_str(text).map_err(|error| LearnError::Unreadable {
+/// Reads a rule as [`TrainedRule::toml`] writes it. Whatever a rule cannot mean is refused.
+pub fn read(text: &str) -> Result<LearnedRule, LearnError> {
+    let file: RuleFile = toml::from_str(text).map_err(|error| LearnError::Unreadable {
         line: error.span().map_or(1, |span| line(text, span.start)),
         message: error.message().lines().collect::<Vec<_>>().join(", "),
     })?;
-    if file.version != Learned::VERSION {
+    if file.version != LearnedRule::VERSION {
         let why = format!(
             "is {}, but this build reads {}",
             file.version,
-            Learned::VERSION
+            LearnedRule::VERSION
         );
         return Err(senseless("version", why));
     }
@@ -166,14 +166,14 @@ pub fn read(text: &str) -> Result<Learned, LearnError> {
         if line.scale < 0.0 {
             return Err(senseless(&key("scale"), "is negative".to_owned()));
         }
-        Ok(Weight {
+        Ok(FeatureWeight {
             feature: *feature,
             weight_micro: number(&key("weight"), line.weight)?,
             mean_micro: number(&key("mean"), line.mean)?,
             scale_micro: number(&key("scale"), line.scale)?,
         })
     });
-    Ok(Learned {
+    Ok(LearnedRule {
         version: file.version,
         weights: weights.collect::<Result<_, _>>()?,
         bias_micro: number("bias", file.bias)?,

@@ -2,14 +2,16 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fathom_core::programs::council::complexity::{Feature, Features, Learned, Weight};
+use fathom_core::programs::council::complexity::{
+    FeatureWeight, LearnedRule, QuestionFeature, QuestionFeatures,
+};
 use fathom_core::unit::PerMille;
 use smartcore::error::Failed;
 use smartcore::linalg::basic::arrays::Array;
 use smartcore::linalg::basic::matrix::DenseMatrix;
 use smartcore::linear::logistic_regression::{LogisticRegression, LogisticRegressionParameters};
 
-use super::{Example, LearnError};
+use super::{LearnError, TrainingExample};
 
 /// Strength of the penalty on squared weights. With few runs it keeps a weight from growing without end.
 const PENALTY: f64 = 1.0;
@@ -21,14 +23,14 @@ pub(super) const MICRO: f64 = 1_000_000.0;
 pub(super) const NUMBER_MAX: f64 = 1_000_000_000.0;
 
 /// How a feature is spread over the examples.
-struct Spread {
+struct FeatureSpread {
     mean: f64,
     /// Standard deviation; zero where it never varies.
     scale: f64,
 }
 
-impl Spread {
-    fn of(examples: &[Example], feature: Feature) -> Self {
+impl FeatureSpread {
+    fn of(examples: &[TrainingExample], feature: QuestionFeature) -> Self {
         let values = || {
             examples
                 .iter()
@@ -42,7 +44,7 @@ impl Spread {
         }
     }
 
-    fn standardise(&self, features: &Features, feature: Feature) -> f64 {
+    fn standardise(&self, features: &QuestionFeatures, feature: QuestionFeature) -> f64 {
         if self.scale == 0.0 {
             return 0.0;
         }
@@ -60,12 +62,12 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// Fits a rule to examples of both kinds. How good it is remains to be seen.
-pub(super) fn fit(examples: &[Example]) -> Result<Learned, LearnError> {
-    let spreads = Feature::ALL.map(|feature| Spread::of(examples, feature));
+pub(super) fn fit(examples: &[TrainingExample]) -> Result<LearnedRule, LearnError> {
+    let spreads = QuestionFeature::ALL.map(|feature| FeatureSpread::of(examples, feature));
     let rows: Vec<Vec<f64>> = examples
         .iter()
         .map(|example| {
-            let pairs = Feature::ALL.into_iter().zip(&spreads);
+            let pairs = QuestionFeature::ALL.into_iter().zip(&spreads);
             pairs
                 .map(|(feature, spread)| spread.standardise(&example.features, feature))
                 .collect()
@@ -78,27 +80,26 @@ pub(super) fn fit(examples: &[Example]) -> Result<Learned, LearnError> {
     let matrix = DenseMatrix::from_2d_vec(&rows).map_err(|failed| unfit(&failed))?;
     let parameters = LogisticRegressionParameters::default().with_alpha(PENALTY);
     let fitted = guarded(|| LogisticRegression::fit(&matrix, &changed, parameters))?;
-    let weights =
-        Feature::ALL
-            .into_iter()
-            .zip(&spreads)
-            .enumerate()
-            .map(|(place, (feature, spread))| {
-                // A feature that never varied has no say.
-                let weight = if spread.scale == 0.0 {
-                    0.0
-                } else {
-                    *fitted.coefficients().get((0, place))
-                };
-                Ok(Weight {
-                    feature,
-                    weight_micro: micro(weight)?,
-                    mean_micro: micro(spread.mean)?,
-                    scale_micro: micro(spread.scale)?,
-                })
-            });
-    Ok(Learned {
-        version: Learned::VERSION,
+    let weights = QuestionFeature::ALL
+        .into_iter()
+        .zip(&spreads)
+        .enumerate()
+        .map(|(place, (feature, spread))| {
+            // A feature that never varied has no say.
+            let weight = if spread.scale == 0.0 {
+                0.0
+            } else {
+                *fitted.coefficients().get((0, place))
+            };
+            Ok(FeatureWeight {
+                feature,
+                weight_micro: micro(weight)?,
+                mean_micro: micro(spread.mean)?,
+                scale_micro: micro(spread.scale)?,
+            })
+        });
+    Ok(LearnedRule {
+        version: LearnedRule::VERSION,
         weights: weights.collect::<Result<_, LearnError>>()?,
         bias_micro: micro(*fitted.intercept().get((0, 0)))?,
         threshold_micro: 0,

@@ -3,14 +3,14 @@
 use fathom_core::unit::PerMille;
 
 use super::fit::{count, fit};
-use super::{Example, LearnError, share};
+use super::{LearnError, TrainingExample, share};
 
 /// Parts into which the examples are divided.
 pub const FOLDS: usize = 5;
 
 /// How a rule did on examples that it was not fitted to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Fold {
+pub struct FoldScore {
     /// Changes that it foretold.
     pub hits: u32,
     /// Changes that it foretold and that did not come.
@@ -23,7 +23,7 @@ pub struct Fold {
     pub baseline_right: u32,
 }
 
-impl Fold {
+impl FoldScore {
     /// Examples.
     pub fn count(&self) -> u32 {
         self.hits + self.false_alarms + self.misses + self.passes
@@ -58,11 +58,11 @@ impl Fold {
 }
 
 /// Fits to all folds but one and looks at that one, for each.
-pub(super) fn cross_validate(examples: &[Example]) -> Result<Vec<Fold>, LearnError> {
+pub(super) fn cross_validate(examples: &[TrainingExample]) -> Result<Vec<FoldScore>, LearnError> {
     let places = places(examples);
     (0..FOLDS)
         .map(|fold| {
-            let part = |inside: bool| -> Vec<Example> {
+            let part = |inside: bool| -> Vec<TrainingExample> {
                 let pairs = examples.iter().zip(&places);
                 pairs
                     .filter(|(_, place)| (**place == fold) == inside)
@@ -75,7 +75,7 @@ pub(super) fn cross_validate(examples: &[Example]) -> Result<Vec<Fold>, LearnErr
 }
 
 /// The fold of each example: the examples of either kind are dealt out in turn, so every fold has its share of both.
-fn places(examples: &[Example]) -> Vec<usize> {
+fn places(examples: &[TrainingExample]) -> Vec<usize> {
     let mut dealt = [0, 0];
     examples
         .iter()
@@ -87,18 +87,18 @@ fn places(examples: &[Example]) -> Vec<usize> {
         .collect()
 }
 
-fn look(seen: &[Example], unseen: &[Example]) -> Result<Fold, LearnError> {
+fn look(seen: &[TrainingExample], unseen: &[TrainingExample]) -> Result<FoldScore, LearnError> {
     let learned = fit(seen)?;
     let changed = seen.iter().filter(|example| example.changed).count();
     let common = changed * 2 > seen.len();
-    let mut fold = Fold {
+    let mut fold = FoldScore {
         baseline_right: count(
             unseen
                 .iter()
                 .filter(|example| example.changed == common)
                 .count(),
         ),
-        ..Fold::default()
+        ..FoldScore::default()
     };
     for example in unseen {
         let foretold = learned.says_complex(&example.features);
@@ -113,12 +113,14 @@ fn look(seen: &[Example], unseen: &[Example]) -> Result<Fold, LearnError> {
 }
 
 /// All folds as one. Its shares are the means of theirs, each weighted by its examples.
-pub(super) fn sum(folds: &[Fold]) -> Fold {
-    folds.iter().fold(Fold::default(), |sum, fold| Fold {
-        hits: sum.hits + fold.hits,
-        false_alarms: sum.false_alarms + fold.false_alarms,
-        misses: sum.misses + fold.misses,
-        passes: sum.passes + fold.passes,
-        baseline_right: sum.baseline_right + fold.baseline_right,
-    })
+pub(super) fn sum(folds: &[FoldScore]) -> FoldScore {
+    folds
+        .iter()
+        .fold(FoldScore::default(), |sum, fold| FoldScore {
+            hits: sum.hits + fold.hits,
+            false_alarms: sum.false_alarms + fold.false_alarms,
+            misses: sum.misses + fold.misses,
+            passes: sum.passes + fold.passes,
+            baseline_right: sum.baseline_right + fold.baseline_right,
+        })
 }

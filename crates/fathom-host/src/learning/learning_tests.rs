@@ -1,4 +1,4 @@
-use fathom_core::programs::council::complexity::Feature;
+use fathom_core::programs::council::complexity::QuestionFeature;
 
 use super::*;
 
@@ -14,8 +14,8 @@ impl Draw {
         u32::try_from(self.0 >> 33).unwrap() % bound
     }
 
-    fn features(&mut self) -> Features {
-        Features {
+    fn features(&mut self) -> QuestionFeatures {
+        QuestionFeatures {
             tokens: self.below(900),
             uncertainty: self.below(5),
             domains: self.below(5),
@@ -28,13 +28,13 @@ impl Draw {
 }
 
 /// Runs in which the decision changed when domains and seats are many, with one answer in `noise` turned round.
-fn planted(count: usize, noise: u32) -> Vec<Example> {
+fn planted(count: usize, noise: u32) -> Vec<TrainingExample> {
     let mut draw = Draw(11);
     (0..count)
         .map(|_| {
             let features = draw.features();
             let rule = 3 * features.domains + features.seats > 12;
-            Example {
+            TrainingExample {
                 features,
                 changed: rule != (draw.below(noise) == 0),
             }
@@ -42,7 +42,7 @@ fn planted(count: usize, noise: u32) -> Vec<Example> {
         .collect()
 }
 
-fn weight(learned: &Learned, feature: Feature) -> i64 {
+fn weight(learned: &LearnedRule, feature: QuestionFeature) -> i64 {
     let found = learned
         .weights
         .iter()
@@ -62,15 +62,18 @@ fn c10_a_planted_rule_is_found() {
     assert!(whole.precision().unwrap().get() > 800, "{whole:?}");
     assert!(whole.recall().unwrap().get() > 800, "{whole:?}");
     assert_eq!(trained.learned.accuracy, whole.accuracy());
-    for feature in Feature::ALL {
+    for feature in QuestionFeature::ALL {
         let size = weight(&trained.learned, feature);
         match feature {
-            Feature::Domains | Feature::Seats => assert!(size > 1_000_000, "{feature} {size}"),
+            QuestionFeature::Domains | QuestionFeature::Seats => {
+                assert!(size > 1_000_000, "{feature} {size}")
+            }
             _ => assert!(size.abs() < 500_000, "{feature} {size}"),
         }
     }
-    let right =
-        |example: &&Example| trained.learned.says_complex(&example.features) == example.changed;
+    let right = |example: &&TrainingExample| {
+        trained.learned.says_complex(&example.features) == example.changed
+    };
     assert!(examples.iter().filter(right).count() > 265);
 }
 
@@ -152,8 +155,8 @@ fn c10_a_feature_that_never_varies_weighs_nothing() {
         example.features.chiefs = 0;
     }
     let trained = train(&examples).unwrap();
-    assert_eq!(weight(&trained.learned, Feature::Tokens), 0);
-    assert_eq!(weight(&trained.learned, Feature::Chiefs), 0);
+    assert_eq!(weight(&trained.learned, QuestionFeature::Tokens), 0);
+    assert_eq!(weight(&trained.learned, QuestionFeature::Chiefs), 0);
     assert!(trained.toml().contains("constant in all runs"));
 }
 
@@ -161,13 +164,13 @@ fn c10_a_feature_that_never_varies_weighs_nothing() {
 fn c10_runs_that_look_all_alike_teach_the_commoner_answer() {
     let mut examples = planted(120, 10);
     for (place, example) in examples.iter_mut().enumerate() {
-        example.features = Features::default();
+        example.features = QuestionFeatures::default();
         example.changed = place < 30;
     }
     let trained = train(&examples).unwrap();
     assert_eq!(trained.learned.accuracy, trained.learned.baseline);
     assert!(!trained.beats_baseline());
-    assert!(!trained.learned.says_complex(&Features::default()));
+    assert!(!trained.learned.says_complex(&QuestionFeatures::default()));
     assert!(trained.toml().contains("no better than the baseline"));
 }
 
@@ -199,7 +202,7 @@ fn c10_what_is_written_is_read_again() {
     let trained = train(&planted(150, 10)).unwrap();
     let text = trained.toml();
     assert_eq!(read(&text).unwrap(), trained.learned);
-    for feature in Feature::ALL {
+    for feature in QuestionFeature::ALL {
         let lines = text
             .lines()
             .filter(|line| line.starts_with(&format!("{feature} = {{")));

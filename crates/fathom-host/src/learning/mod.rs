@@ -1,7 +1,7 @@
 //! Learns from past runs for which questions it is worth asking sub-chiefs.
 //!
-//! An [`Example`] is a run in which the chiefs voted both alone and with their sub-chiefs. [`train`] fits a logistic
-//! regression to them, tells by cross-validation how good it is on runs it has not seen, and gives a [`Trained`] that is
+//! An [`TrainingExample`] is a run in which the chiefs voted both alone and with their sub-chiefs. [`train`] fits a logistic
+//! regression to them, tells by cross-validation how good it is on runs it has not seen, and gives a [`TrainedRule`] that is
 //! written to and read from a file which people can follow.
 
 pub mod examples;
@@ -11,12 +11,12 @@ mod file;
 mod fit;
 mod folds;
 
-use fathom_core::programs::council::complexity::{Features, Learned};
+use fathom_core::programs::council::complexity::{LearnedRule, QuestionFeatures};
 use fathom_core::unit::PerMille;
 
 pub use error::LearnError;
 pub use file::read;
-pub use folds::{FOLDS, Fold};
+pub use folds::{FOLDS, FoldScore};
 
 /// Fewest examples to learn from.
 pub const EXAMPLES_MIN: usize = 40;
@@ -29,25 +29,25 @@ pub const EXAMPLES_MAX: usize = 100_000;
 
 /// A past run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Example {
+pub struct TrainingExample {
     /// What the detector saw in its question.
-    pub features: Features,
+    pub features: QuestionFeatures,
     /// Whether the decision with sub-chiefs was another than the chiefs' own.
     pub changed: bool,
 }
 
 /// What was learned, and how good it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trained {
+pub struct TrainedRule {
     /// The rule, fitted to all examples.
-    pub learned: Learned,
+    pub learned: LearnedRule,
     /// How rules fitted to four fifths of the examples did on the other fifth, each fifth once.
-    pub folds: Vec<Fold>,
+    pub folds: Vec<FoldScore>,
     /// All folds together.
-    pub whole: Fold,
+    pub whole: FoldScore,
 }
 
-impl Trained {
+impl TrainedRule {
     /// Whether it is better than always giving the commoner answer.
     pub fn beats_baseline(&self) -> bool {
         self.whole.right() > self.whole.baseline_right
@@ -55,7 +55,7 @@ impl Trained {
 }
 
 /// Learns a rule. The same examples in the same order give the same rule.
-pub fn train(examples: &[Example]) -> Result<Trained, LearnError> {
+pub fn train(examples: &[TrainingExample]) -> Result<TrainedRule, LearnError> {
     let examples = &examples[..examples.len().min(EXAMPLES_MAX)];
     let changed = examples.iter().filter(|example| example.changed).count();
     if examples.len() < EXAMPLES_MIN {
@@ -74,7 +74,7 @@ pub fn train(examples: &[Example]) -> Result<Trained, LearnError> {
     let mut learned = fit::fit(examples)?;
     learned.accuracy = whole.accuracy();
     learned.baseline = whole.baseline();
-    Ok(Trained {
+    Ok(TrainedRule {
         learned,
         folds,
         whole,

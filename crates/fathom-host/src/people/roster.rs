@@ -65,9 +65,9 @@ pub(super) fn owner_of(folder: &Path) -> Result<u32, HostError> {
 
 /// Which people have which roles, as `[people]` of `fathom.toml` says it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Roster(BTreeMap<String, BTreeSet<String>>);
+pub struct ApproverRoster(BTreeMap<String, BTreeSet<String>>);
 
-impl Roster {
+impl ApproverRoster {
     /// Takes roles with the names of people, each `os:NAME`, `os:NUMBER` or `key:FINGERPRINT`; says what is none.
     pub fn new(roles: impl IntoIterator<Item = (String, Vec<String>)>) -> Result<Self, String> {
         let mut roster = BTreeMap::new();

@@ -16,7 +16,7 @@ fn a_name_is_found_by_its_number() {
 
 #[test]
 fn e17_a_person_has_the_roles_that_the_roster_gives() {
-    let roster = Roster::new([
+    let roster = ApproverRoster::new([
         ("operator".to_owned(), vec!["os:ada".to_owned()]),
         ("auditor".to_owned(), vec!["key:0123".to_owned()]),
     ])
@@ -27,6 +27,6 @@ fn e17_a_person_has_the_roles_that_the_roster_gives() {
     assert!(!roster.has("key:0123", &operator));
     assert!(roster.has("key:0123", &[]));
     assert!(!roster.has("os:eve", &[]));
-    let wrong = Roster::new([("operator".to_owned(), vec!["ada".to_owned()])]);
+    let wrong = ApproverRoster::new([("operator".to_owned(), vec!["ada".to_owned()])]);
     assert!(wrong.unwrap_err().contains("invalid person `ada`"));
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use fathom_core::command::Command;
-use fathom_core::contract::Role;
+use fathom_core::contract::AgentRole;
 use fathom_core::effect::{DryRun, EffectRequest, PolicyDecision};
-use fathom_core::event::{EventKind, Record, Started};
+use fathom_core::event::{EpisodeSpec, EventKind, JournalRecord};
 use fathom_core::id::{EpisodeId, RunId};
-use fathom_core::inverse::Undo;
+use fathom_core::inverse::Reversibility;
 use fathom_core::outcome::{HandoffTicket, NextAction};
 use fathom_core::text::Text;
-use fathom_store::Approval;
+use fathom_store::ApprovalRecord;
 
 use crate::error::HostError;
 use crate::runtime::Runtime;
@@ -22,22 +22,22 @@ const TICKET_RUNS_MAX: usize = 1_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApprovalView {
     /// The approval.
-    pub approval: Approval,
+    pub approval: ApprovalRecord,
     /// What the run is to reach; none when its content is gone.
     pub goal: Option<String>,
     /// What the asking episode is to reach, where that is not the run.
     pub task: Option<String>,
     /// The role of the asking episode.
-    pub role: Option<Role>,
+    pub role: Option<AgentRole>,
     /// Who started the run.
     pub started_by: Option<String>,
     /// What it asks; none when the record does not say so, or cannot be read.
-    pub asked: Option<Asked>,
+    pub asked: Option<ApprovalRequest>,
 }
 
 /// What is asked, as the record has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct ApprovalRequest {
     /// The effect, with its literal arguments and what of them is tainted.
     pub request: EffectRequest,
     /// The rule that wants a person.
@@ -45,7 +45,7 @@ pub struct Asked {
     /// What the tool says it would do, where it was asked.
     pub dry_run: Option<DryRun>,
     /// Whether it can be taken back, where that is known.
-    pub undo: Option<Undo>,
+    pub undo: Option<Reversibility>,
 }
 
 /// Something that a run leaves to a person.
@@ -63,7 +63,7 @@ pub struct TicketView {
 
 impl Runtime {
     /// An approval with what the record says about it.
-    pub(super) fn view(&self, approval: Approval) -> Result<ApprovalView, HostError> {
+    pub(super) fn view(&self, approval: ApprovalRecord) -> Result<ApprovalView, HostError> {
         let owner = approval.owner.clone();
         let info = self.info(owner.run)?;
         let records = self.records(owner.run)?;
@@ -124,7 +124,7 @@ impl Runtime {
     }
 }
 
-fn started(record: &Record) -> Option<&Started> {
+fn started(record: &JournalRecord) -> Option<&EpisodeSpec> {
     match &record.event.kind {
         EventKind::Started(started) => Some(started),
         _ => None,
@@ -136,7 +136,10 @@ fn readable(text: &Text) -> Option<String> {
 }
 
 /// The effect and the decision about it, when the last decision is the one that the approval is about.
-fn asked<'a>(records: impl Iterator<Item = &'a Record>, approval: &Approval) -> Option<Asked> {
+fn asked<'a>(
+    records: impl Iterator<Item = &'a JournalRecord>,
+    approval: &ApprovalRecord,
+) -> Option<ApprovalRequest> {
     let mut request = None;
     let mut decided = None;
     for record in records {
@@ -162,7 +165,7 @@ fn asked<'a>(records: impl Iterator<Item = &'a Record>, approval: &Approval) -> 
         (PolicyDecision::NeedsApproval { rule, terms }, grounds)
             if terms.binding == approval.terms.binding =>
         {
-            Some(Asked {
+            Some(ApprovalRequest {
                 request: request.clone(),
                 rule: rule.clone(),
                 dry_run: grounds.as_ref().and_then(|grounds| grounds.dry_run.clone()),

@@ -6,12 +6,12 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::charter::{Charter, Version};
+use crate::charter::{Charter, CharterVersion};
 
 /// How far a version must move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Bump {
+pub enum VersionBump {
     /// Something is said better.
     Patch,
     /// Something new works, or works differently.
@@ -20,7 +20,7 @@ pub enum Bump {
     Major,
 }
 
-impl fmt::Display for Bump {
+impl fmt::Display for VersionBump {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Patch => "patch",
@@ -30,15 +30,15 @@ impl fmt::Display for Bump {
     }
 }
 
-impl Bump {
+impl VersionBump {
     /// The least version after `from`. Below 1.0.0 each step is one smaller: nothing is promised there.
-    pub fn after(self, from: Version) -> Version {
-        let Version {
+    pub fn after(self, from: CharterVersion) -> CharterVersion {
+        let CharterVersion {
             major,
             minor,
             patch,
         } = from;
-        let next = |major, minor, patch| Version {
+        let next = |major, minor, patch| CharterVersion {
             major,
             minor,
             patch,
@@ -53,7 +53,7 @@ impl Bump {
 
 /// One thing that is different.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Change {
+pub struct CharterChange {
     /// The file, from the charter's folder.
     pub file: String,
     /// The key in it.
@@ -63,10 +63,10 @@ pub struct Change {
     /// What it is; none when it is gone.
     pub new: Option<Value>,
     /// How far the version must move for it.
-    pub bump: Bump,
+    pub bump: VersionBump,
 }
 
-impl Change {
+impl CharterChange {
     /// Whether it is about who speaks, and not only about who signed that.
     pub fn is_of_identity(&self) -> bool {
         self.file == "identity.toml" && !self.key.starts_with("signature")
@@ -74,7 +74,7 @@ impl Change {
 }
 
 /// `identity.toml  core_rules: + "Never guess."`
-impl fmt::Display for Change {
+impl fmt::Display for CharterChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:<5}  {}  {}: ", self.bump, self.file, self.key)?;
         match (&self.old, &self.new) {
@@ -88,7 +88,7 @@ impl fmt::Display for Change {
 
 /// What a change does to a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Deed {
+enum KeyChange {
     Added,
     Removed,
     Changed,
@@ -97,31 +97,35 @@ enum Deed {
 /// How a rule reads a key: every part must be the same, `*` is any part, and what follows does not matter.
 ///
 /// The first rule that fits decides. What no rule names: gone is major, new and changed are minor.
-const RULES: [(&str, &[Deed], Bump); 16] = {
-    use Deed::{Added, Changed, Removed};
-    const ANY: &[Deed] = &[Added, Removed, Changed];
+const RULES: [(&str, &[KeyChange], VersionBump); 16] = {
+    use KeyChange::{Added, Changed, Removed};
+    const ANY: &[KeyChange] = &[Added, Removed, Changed];
     [
-        ("identity.signature", ANY, Bump::Patch),
-        ("identity", ANY, Bump::Major),
-        ("protocol", ANY, Bump::Major),
-        ("gate", ANY, Bump::Major),
-        ("persona", ANY, Bump::Patch),
-        ("description", ANY, Bump::Patch),
-        ("prompts.*.text", &[Changed], Bump::Patch),
-        ("prompts.*.description", &[Changed], Bump::Patch),
-        ("agents.*.prompt", &[Changed], Bump::Patch),
-        ("agents.*.name", &[Changed], Bump::Patch),
-        ("agents.*.description", &[Changed], Bump::Patch),
-        ("instructions.*.text", &[Changed], Bump::Patch),
-        ("instructions.*.last_updated", &[Changed], Bump::Patch),
-        ("budget", ANY, Bump::Minor),
-        ("roles", ANY, Bump::Minor),
-        ("mtu", ANY, Bump::Minor),
+        ("identity.signature", ANY, VersionBump::Patch),
+        ("identity", ANY, VersionBump::Major),
+        ("protocol", ANY, VersionBump::Major),
+        ("gate", ANY, VersionBump::Major),
+        ("persona", ANY, VersionBump::Patch),
+        ("description", ANY, VersionBump::Patch),
+        ("prompts.*.text", &[Changed], VersionBump::Patch),
+        ("prompts.*.description", &[Changed], VersionBump::Patch),
+        ("agents.*.prompt", &[Changed], VersionBump::Patch),
+        ("agents.*.name", &[Changed], VersionBump::Patch),
+        ("agents.*.description", &[Changed], VersionBump::Patch),
+        ("instructions.*.text", &[Changed], VersionBump::Patch),
+        (
+            "instructions.*.last_updated",
+            &[Changed],
+            VersionBump::Patch,
+        ),
+        ("budget", ANY, VersionBump::Minor),
+        ("roles", ANY, VersionBump::Minor),
+        ("mtu", ANY, VersionBump::Minor),
     ]
 };
 
 /// Everything that is different, file by file. The version itself is not.
-pub fn between(old: &Charter, new: &Charter) -> Vec<Change> {
+pub fn between(old: &Charter, new: &Charter) -> Vec<CharterChange> {
     // A charter always has a JSON form: its digest is made of it.
     let json = |charter: &Charter| serde_json::to_value(charter).unwrap_or_default();
     let (mut old, mut new) = (json(old), json(new));
@@ -138,16 +142,16 @@ pub fn between(old: &Charter, new: &Charter) -> Vec<Change> {
 }
 
 /// How far the version must move for all of it.
-pub fn bump(changes: &[Change]) -> Bump {
+pub fn bump(changes: &[CharterChange]) -> VersionBump {
     let bumps = changes.iter().map(|change| change.bump);
-    bumps.max().unwrap_or(Bump::Patch)
+    bumps.max().unwrap_or(VersionBump::Patch)
 }
 
 fn walk(
     path: &mut Vec<String>,
     old: Option<&Value>,
     new: Option<&Value>,
-    changes: &mut Vec<Change>,
+    changes: &mut Vec<CharterChange>,
 ) {
     let there = |value: &&Value| !value.is_null();
     let (old, new) = (old.filter(there), new.filter(there));
@@ -180,7 +184,7 @@ fn walk(
 }
 
 /// Entries that came and went. The same entries in another order are a change of the whole list.
-fn lists(path: &[String], old: &[Value], new: &[Value], changes: &mut Vec<Change>) {
+fn lists(path: &[String], old: &[Value], new: &[Value], changes: &mut Vec<CharterChange>) {
     let before = changes.len();
     for gone in old.iter().filter(|entry| !new.contains(entry)) {
         changes.push(change(path, Some(gone), None));
@@ -194,14 +198,14 @@ fn lists(path: &[String], old: &[Value], new: &[Value], changes: &mut Vec<Change
     }
 }
 
-fn change(path: &[String], old: Option<&Value>, new: Option<&Value>) -> Change {
+fn change(path: &[String], old: Option<&Value>, new: Option<&Value>) -> CharterChange {
     let deed = match (old, new) {
-        (None, _) => Deed::Added,
-        (_, None) => Deed::Removed,
-        _ => Deed::Changed,
+        (None, _) => KeyChange::Added,
+        (_, None) => KeyChange::Removed,
+        _ => KeyChange::Changed,
     };
     let (file, key) = place(path);
-    Change {
+    CharterChange {
         file,
         key,
         old: old.cloned(),
@@ -210,7 +214,7 @@ fn change(path: &[String], old: Option<&Value>, new: Option<&Value>) -> Change {
     }
 }
 
-fn judge(path: &[String], deed: Deed) -> Bump {
+fn judge(path: &[String], deed: KeyChange) -> VersionBump {
     let fits = |rule: &str| {
         let mut parts = path.iter();
         rule.split('.')
@@ -220,8 +224,8 @@ fn judge(path: &[String], deed: Deed) -> Bump {
     let rule = rules.find(|(rule, deeds, _)| fits(rule) && deeds.contains(&deed));
     match (rule, deed) {
         (Some((_, _, bump)), _) => *bump,
-        (None, Deed::Removed) => Bump::Major,
-        (None, Deed::Added | Deed::Changed) => Bump::Minor,
+        (None, KeyChange::Removed) => VersionBump::Major,
+        (None, KeyChange::Added | KeyChange::Changed) => VersionBump::Minor,
     }
 }
 

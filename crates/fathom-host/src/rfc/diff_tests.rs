@@ -85,14 +85,14 @@ fn g12_another_order_of_rules_is_a_change_and_another_version_alone_is_none() {
 
 #[test]
 fn g12_the_gravest_change_says_how_far_the_version_moves() {
-    let version = |text: &str| text.parse::<Version>().unwrap();
+    let version = |text: &str| text.parse::<CharterVersion>().unwrap();
     let steps = [
-        (Bump::Patch, "1.2.3", "1.2.4"),
-        (Bump::Minor, "1.2.3", "1.3.0"),
-        (Bump::Major, "1.2.3", "2.0.0"),
-        (Bump::Patch, "0.2.3", "0.2.4"),
-        (Bump::Minor, "0.2.3", "0.2.4"),
-        (Bump::Major, "0.2.3", "0.3.0"),
+        (VersionBump::Patch, "1.2.3", "1.2.4"),
+        (VersionBump::Minor, "1.2.3", "1.3.0"),
+        (VersionBump::Major, "1.2.3", "2.0.0"),
+        (VersionBump::Patch, "0.2.3", "0.2.4"),
+        (VersionBump::Minor, "0.2.3", "0.2.4"),
+        (VersionBump::Major, "0.2.3", "0.3.0"),
     ];
     for (bump, from, to) in steps {
         assert_eq!(
@@ -103,6 +103,6 @@ fn g12_the_gravest_change_says_how_far_the_version_moves() {
     }
     let old = charter(&[("persona.toml", "tone = \"dry\"")]);
     let new = charter(&[("identity.toml", "traits = [\"calm\"]")]);
-    assert_eq!(bump(&between(&old, &new)), Bump::Major);
-    assert_eq!(bump(&[]), Bump::Patch);
+    assert_eq!(bump(&between(&old, &new)), VersionBump::Major);
+    assert_eq!(bump(&[]), VersionBump::Patch);
 }

@@ -3,10 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
-use fathom_core::protocol::{CouncilRole, NotTaken, Outcome};
+use fathom_core::protocol::{CouncilRole, MessageRejection, MotionOutcome};
 
-use super::diff::Bump;
-use crate::charter::Version;
+use super::diff::VersionBump;
+use crate::charter::CharterVersion;
 
 /// Everything that keeps a proposal from becoming the charter.
 #[derive(Debug, thiserror::Error)]
@@ -36,13 +36,13 @@ pub enum RfcError {
     #[error("version {to} is too low: a {bump} change from {from} needs at least {needed}")]
     Version {
         /// The version that it has.
-        from: Version,
+        from: CharterVersion,
         /// The version that it would get.
-        to: Version,
+        to: CharterVersion,
         /// How far it must move.
-        bump: Bump,
+        bump: VersionBump,
         /// The least version.
-        needed: Version,
+        needed: CharterVersion,
     },
     /// The folder holds another charter.
     #[error("the proposal is for charter `{said}`, not for `{charter}`")]
@@ -64,7 +64,7 @@ pub enum RfcError {
         /// The role.
         role: CouncilRole,
         /// Why not.
-        why: NotTaken,
+        why: MessageRejection,
     },
     /// The role has reviewed it already.
     #[error("{role} has already reviewed this proposal")]
@@ -86,7 +86,7 @@ pub enum RfcError {
         /// The proposal.
         id: String,
         /// How the votes stand.
-        outcome: Box<Outcome>,
+        outcome: Box<MotionOutcome>,
     },
     /// The charter is not what it was when the change was proposed.
     #[error("charter `{charter}` has changed since proposal `{id}` was made")]

@@ -5,18 +5,18 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::symlink;
 use std::path::{Path as FilePath, PathBuf};
 
-use fathom_core::protocol::Ruling;
+use fathom_core::protocol::MotionRuling;
 use fathom_store::{ApproverKey, NewAct};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde::{Deserialize, Serialize};
 
 use super::proposing::MERGED;
-use super::{Merged, Proposal, Rfc, RfcError, Texts, digest_of};
+use super::{CharterProposal, MergeRecord, ProposalTexts, RfcError, RfcStore, digest_of};
 use crate::charter::{Charter, charter_files};
 use crate::error::HostError;
-use crate::identity::{IdentityError, Path};
+use crate::identity::{IdentityChangePath, IdentityError};
 use crate::people::OsUser;
-use crate::rfc::diff::Bump;
+use crate::rfc::diff::VersionBump;
 use crate::runtime::Runtime;
 
 /// What creator and Prime sign in an emergency begins with this.
@@ -24,7 +24,7 @@ const EMERGENCY_TAG: &[u8] = b"fathom/rfc-emergency/1";
 
 /// By whose word a proposal is merged.
 #[derive(Clone, Copy, Debug)]
-pub enum Merge<'a> {
+pub enum MergeAuthority<'a> {
     /// By reviews and votes.
     Voted,
     /// By the creator and Prime, for a reason.
@@ -40,7 +40,7 @@ pub enum Merge<'a> {
 
 /// An emergency as it is written down.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Emergency {
+pub struct EmergencyMerge {
     /// Why it could not wait.
     pub reason: String,
     /// The creator's signature.
@@ -51,7 +51,7 @@ pub struct Emergency {
 
 impl Runtime {
     /// Makes a proposal the charter: all of it at once, and what was there is kept beside it.
-    pub fn merge(&self, rfc: &Rfc, merge: Merge<'_>) -> Result<Rfc, HostError> {
+    pub fn merge(&self, rfc: &RfcStore, merge: MergeAuthority<'_>) -> Result<RfcStore, HostError> {
         let id = rfc.id.clone();
         let record = self.inner.home.open_governance()?;
         // Somebody may have merged it since it was looked at.
@@ -60,11 +60,11 @@ impl Runtime {
             return Err(RfcError::Merged { id }.into());
         }
         let emergency = match merge {
-            Merge::Voted => {
+            MergeAuthority::Voted => {
                 check_vote(rfc)?;
                 None
             }
-            Merge::Emergency {
+            MergeAuthority::Emergency {
                 creator,
                 prime,
                 reason,
@@ -79,7 +79,7 @@ impl Runtime {
                 .map(|emergency| emergency.reason.as_str());
             self.identity_changed(&record, &charter, path, reason)?;
         }
-        let merged = Merged {
+        let merged = MergeRecord {
             at: self.now(),
             by: OsUser::current().to_string(),
             path,
@@ -99,11 +99,11 @@ impl Runtime {
 
     fn emergency(
         &self,
-        rfc: &Rfc,
+        rfc: &RfcStore,
         creator: &ApproverKey,
         prime: &ApproverKey,
         reason: &str,
-    ) -> Result<Emergency, HostError> {
+    ) -> Result<EmergencyMerge, HostError> {
         let proposal = &rfc.proposal;
         self.creator()?;
         self.check_creator(&proposal.charter, &creator.public())?;
@@ -112,7 +112,7 @@ impl Runtime {
         if reason.trim().is_empty() {
             return no("no reason given".to_owned());
         }
-        let needed = Bump::Patch.after(proposal.from);
+        let needed = VersionBump::Patch.after(proposal.from);
         if proposal.to != needed {
             return no(format!(
                 "it changes the version from {} to {} instead of {needed}",
@@ -121,7 +121,7 @@ impl Runtime {
         }
         let mut wide = proposal.changes.iter();
         if let Some(wide) =
-            wide.find(|change| change.bump > Bump::Patch && !change.is_of_identity())
+            wide.find(|change| change.bump > VersionBump::Patch && !change.is_of_identity())
         {
             return no(format!(
                 "`{}` of {} is a {} change",
@@ -130,7 +130,7 @@ impl Runtime {
         }
         let digest = proposal.digest();
         let message = [EMERGENCY_TAG, &digest.0, reason.as_bytes()].concat();
-        Ok(Emergency {
+        Ok(EmergencyMerge {
             reason: reason.to_owned(),
             creator: creator.sign_message(&message),
             prime: prime.sign_message(&message),
@@ -141,17 +141,17 @@ impl Runtime {
     /// where it is no emergency.
     fn check_identity(
         &self,
-        rfc: &Rfc,
+        rfc: &RfcStore,
         charter: &Charter,
-        emergency: Option<&Emergency>,
-    ) -> Result<Option<Path>, HostError> {
+        emergency: Option<&EmergencyMerge>,
+    ) -> Result<Option<IdentityChangePath>, HostError> {
         let proposal = &rfc.proposal;
         if !proposal.changes_identity() {
             return Ok(None);
         }
         self.admit_proposed(charter)?;
         if emergency.is_some() {
-            return Ok(Some(Path::Emergency));
+            return Ok(Some(IdentityChangePath::Emergency));
         }
         if let Some(why) = self.stability()?.steadiness()?.broken {
             return Err(IdentityError::NotStable { why }.into());
@@ -167,12 +167,12 @@ impl Runtime {
             }
             .into());
         }
-        Ok(Some(Path::Session))
+        Ok(Some(IdentityChangePath::Session))
     }
 }
 
 /// Puts the files in place, and tells where the old ones are.
-fn put_in_place(proposal: &Proposal) -> Result<PathBuf, HostError> {
+fn put_in_place(proposal: &CharterProposal) -> Result<PathBuf, HostError> {
     let id = proposal.id();
     let folder = &proposal.folder;
     if !proposal.files.keys().all(|name| is_inside(name)) {
@@ -204,15 +204,15 @@ fn put_in_place(proposal: &Proposal) -> Result<PathBuf, HostError> {
     Ok(kept)
 }
 
-fn check_vote(rfc: &Rfc) -> Result<(), RfcError> {
+fn check_vote(rfc: &RfcStore) -> Result<(), RfcError> {
     let id = rfc.id.clone();
     let missing = rfc.unreviewed();
     if !missing.is_empty() {
         return Err(RfcError::NotReviewed { id, missing });
     }
     match rfc.outcome.ruling {
-        Ruling::Carried { .. } => Ok(()),
-        Ruling::Defeated { .. } | Ruling::ForPerson { .. } => {
+        MotionRuling::Carried { .. } => Ok(()),
+        MotionRuling::Defeated { .. } | MotionRuling::ForPerson { .. } => {
             let outcome = Box::new(rfc.outcome.clone());
             Err(RfcError::NotCarried { id, outcome })
         }
@@ -226,7 +226,11 @@ fn is_inside(name: &str) -> bool {
 }
 
 /// Writes the new folder beside the old one. What belongs to no charter, as a README or `.git`, comes along.
-fn write_beside(proposal: &Proposal, old: &Texts, beside: &FilePath) -> io::Result<()> {
+fn write_beside(
+    proposal: &CharterProposal,
+    old: &ProposalTexts,
+    beside: &FilePath,
+) -> io::Result<()> {
     fs::create_dir(beside)?;
     let owned: Vec<&str> = old
         .keys()

@@ -14,17 +14,17 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fathom_core::id::Digest;
-use fathom_core::protocol::{Ballot, CouncilRole, Outcome};
+use fathom_core::protocol::{CouncilRole, MotionOutcome, MotionVote};
 use fathom_core::unit::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-pub use diff::{Bump, Change};
+pub use diff::{CharterChange, VersionBump};
 pub use error::RfcError;
-pub use merging::{Emergency, Merge};
+pub use merging::{EmergencyMerge, MergeAuthority};
 
-use crate::charter::{Charter, Version, charter_files};
-use crate::identity::Path;
+use crate::charter::{Charter, CharterVersion, charter_files};
+use crate::identity::IdentityChangePath;
 
 /// Roles that must have reviewed a proposal.
 pub const REVIEWERS: [CouncilRole; 2] = [CouncilRole::Prime, CouncilRole::Lite];
@@ -33,11 +33,11 @@ pub const REVIEWERS: [CouncilRole; 2] = [CouncilRole::Prime, CouncilRole::Lite];
 const ID_CHARS: usize = 8;
 
 /// The contents of a charter's files, by their paths in its folder.
-type Texts = BTreeMap<String, String>;
+type ProposalTexts = BTreeMap<String, String>;
 
 /// A change that somebody wants.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Proposal {
+pub struct CharterProposal {
     /// When it was made.
     #[serde(rename = "at_ms")]
     pub at: Timestamp,
@@ -46,22 +46,22 @@ pub struct Proposal {
     /// Its folder.
     pub folder: PathBuf,
     /// The version that it has.
-    pub from: Version,
+    pub from: CharterVersion,
     /// The version that it gets.
-    pub to: Version,
+    pub to: CharterVersion,
     /// What it says now.
     pub base: Digest,
     /// What it is to say: every file.
     pub files: BTreeMap<String, String>,
     /// What is different.
-    pub changes: Vec<Change>,
+    pub changes: Vec<CharterChange>,
     /// How far the version must move for it.
-    pub bump: Bump,
+    pub bump: VersionBump,
     /// Why.
     pub why: String,
 }
 
-impl Proposal {
+impl CharterProposal {
     /// SHA-256 over all that is voted on. Signatures are bound to it.
     pub fn digest(&self) -> Digest {
         let mut hash = Sha256::new();
@@ -94,7 +94,7 @@ impl Proposal {
             && (old.version, new.version) == (self.from, self.to);
         // Numbers are compared as they come back out of the record.
         let changes = serde_json::to_string(&changes).unwrap_or_default();
-        let changes: Option<Vec<Change>> = serde_json::from_str(&changes).ok();
+        let changes: Option<Vec<CharterChange>> = serde_json::from_str(&changes).ok();
         !is_said || changes.as_ref() != Some(&self.changes)
     }
 
@@ -112,12 +112,12 @@ impl Proposal {
 
     /// Whether it changes who speaks.
     pub fn changes_identity(&self) -> bool {
-        self.changes.iter().any(Change::is_of_identity)
+        self.changes.iter().any(CharterChange::is_of_identity)
     }
 }
 
 /// What files say, in one number.
-fn digest_of(files: &Texts) -> Digest {
+fn digest_of(files: &ProposalTexts) -> Digest {
     let mut hash = Sha256::new();
     hash.update(b"fathom/charter-files/1");
     for (name, text) in files {
@@ -134,7 +134,7 @@ fn add(hash: &mut Sha256, text: &str) {
 
 /// What a role said about a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Spoken {
+pub struct RoleStatement {
     /// The role.
     pub role: CouncilRole,
     /// The key, as `key:FINGERPRINT`.
@@ -144,14 +144,14 @@ pub struct Spoken {
     pub at: Timestamp,
     /// The vote; none in a review.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ballot: Option<Ballot>,
+    pub ballot: Option<MotionVote>,
     /// The words.
     pub text: String,
 }
 
 /// How a proposal became the charter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Merged {
+pub struct MergeRecord {
     /// When.
     #[serde(rename = "at_ms")]
     pub at: Timestamp,
@@ -159,37 +159,37 @@ pub struct Merged {
     pub by: String,
     /// By which way the identity changed, where it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub path: Option<Path>,
+    pub path: Option<IdentityChangePath>,
     /// Where the charter lies that it replaced.
     pub kept: PathBuf,
     /// The emergency, where it was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub emergency: Option<Emergency>,
+    pub emergency: Option<EmergencyMerge>,
 }
 
 /// A proposal and what became of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Rfc {
+pub struct RfcStore {
     /// Its name.
     pub id: String,
     /// The proposal.
     #[serde(flatten)]
-    pub proposal: Proposal,
+    pub proposal: CharterProposal,
     /// Who made it.
     pub by: String,
     /// Reviews that count.
-    pub reviews: Vec<Spoken>,
+    pub reviews: Vec<RoleStatement>,
     /// Votes that count.
-    pub votes: Vec<Spoken>,
+    pub votes: Vec<RoleStatement>,
     /// What the votes amount to as they stand.
-    pub outcome: Outcome,
+    pub outcome: MotionOutcome,
     /// Messages that do not count: of a key that is no role's now, or not signed by it.
     pub ignored: usize,
     /// How it was merged.
-    pub merged: Option<Merged>,
+    pub merged: Option<MergeRecord>,
 }
 
-impl Rfc {
+impl RfcStore {
     /// Reviewers who have not spoken yet.
     pub fn unreviewed(&self) -> Vec<CouncilRole> {
         let has = |role: &CouncilRole| self.reviews.iter().any(|review| review.role == *role);

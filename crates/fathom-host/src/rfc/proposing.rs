@@ -2,14 +2,14 @@
 
 use std::path::Path as FilePath;
 
-use fathom_core::packet::Risk;
+use fathom_core::packet::PacketRisk;
 use fathom_core::protocol::{CouncilRole, Envelope, MessageType};
 use fathom_core::text::Text;
-use fathom_store::{Act, ApproverKey, Governance, NewAct};
+use fathom_store::{ApproverKey, GovernanceAct, GovernanceStore, NewAct};
 
 use super::speaking::{assembly, heard, message_id};
-use super::{Merged, Proposal, Rfc, RfcError, Texts, diff, digest_of};
-use crate::charter::{Charter, IDENTITY_FILE, Signature, charter_files};
+use super::{CharterProposal, MergeRecord, ProposalTexts, RfcError, RfcStore, diff, digest_of};
+use crate::charter::{Charter, IDENTITY_FILE, IdentitySignatureText, charter_files};
 use crate::error::HostError;
 use crate::identity::{IdentityError, signed_text, signing};
 use crate::people::OsUser;
@@ -28,7 +28,7 @@ impl Runtime {
         changed: &FilePath,
         onto: &FilePath,
         why: &str,
-    ) -> Result<Rfc, HostError> {
+    ) -> Result<RfcStore, HostError> {
         let old = Charter::load(onto, &|_| 0)?;
         let new = Charter::load(changed, &|_| 0)?;
         let files = charter_files(changed)?;
@@ -43,14 +43,14 @@ impl Runtime {
         onto: &FilePath,
         creator: &ApproverKey,
         why: &str,
-    ) -> Result<Rfc, HostError> {
+    ) -> Result<RfcStore, HostError> {
         let old = Charter::load(onto, &|_| 0)?;
         let (mut new, text) = Charter::without_signature(changed)?;
         if signing::fingerprint(&old.identity) == signing::fingerprint(&new.identity) {
             return Err(IdentityError::Unchanged { charter: new.name }.into());
         }
         self.check_creator(&new.name, &creator.public())?;
-        let signature: Signature = signing::sign(&new.name, &new.identity, creator);
+        let signature: IdentitySignatureText = signing::sign(&new.name, &new.identity, creator);
         let mut files = charter_files(changed)?;
         files.insert(IDENTITY_FILE.to_owned(), signed_text(&text, &signature));
         new.identity.signature = Some(signature);
@@ -61,9 +61,9 @@ impl Runtime {
         &self,
         old: &Charter,
         new: &Charter,
-        files: Texts,
+        files: ProposalTexts,
         why: &str,
-    ) -> Result<Rfc, HostError> {
+    ) -> Result<RfcStore, HostError> {
         let folder = old.folder.clone().ok_or_else(|| IdentityError::BuiltIn {
             charter: old.name.clone(),
         })?;
@@ -79,7 +79,7 @@ impl Runtime {
         }
         let bump = diff::bump(&changes);
         let (from, to) = (old.version, new.version);
-        let proposal = Proposal {
+        let proposal = CharterProposal {
             at: self.now(),
             charter,
             folder,
@@ -93,7 +93,7 @@ impl Runtime {
         };
         // An emergency is the one change whose version moves by a patch whatever it says.
         let needed = bump.after(from);
-        let is_patch = to == diff::Bump::Patch.after(from);
+        let is_patch = to == diff::VersionBump::Patch.after(from);
         if to < needed && !(is_patch && proposal.changes_identity()) {
             return Err(RfcError::Version {
                 from,
@@ -120,7 +120,7 @@ impl Runtime {
     }
 
     /// All proposals, the oldest first.
-    pub fn rfcs(&self) -> Result<Vec<Rfc>, HostError> {
+    pub fn rfcs(&self) -> Result<Vec<RfcStore>, HostError> {
         let Some(record) = self.inner.home.governance_if_there()? else {
             return Ok(Vec::new());
         };
@@ -129,7 +129,7 @@ impl Runtime {
     }
 
     /// The proposal whose name is, or begins with, `prefix`.
-    pub fn find_rfc(&self, prefix: &str) -> Result<Rfc, HostError> {
+    pub fn find_rfc(&self, prefix: &str) -> Result<RfcStore, HostError> {
         let prefix = prefix.trim().to_ascii_lowercase();
         let none = || RfcError::NoSuchRfc {
             prefix: prefix.clone(),
@@ -146,17 +146,17 @@ impl Runtime {
     }
 
     /// A proposal with all that was said about it.
-    pub(super) fn rfc_in(&self, record: &Governance, id: &str) -> Result<Rfc, HostError> {
+    pub(super) fn rfc_in(&self, record: &GovernanceStore, id: &str) -> Result<RfcStore, HostError> {
         let damaged = || RfcError::Damaged { id: id.to_owned() };
         let acts = record.about(id)?;
         let made = acts.iter().find(|act| act.kind == PROPOSED);
         let made = made.ok_or_else(damaged)?;
-        let proposal: Proposal = serde_json::from_str(&made.body).map_err(|_| damaged())?;
+        let proposal: CharterProposal = serde_json::from_str(&made.body).map_err(|_| damaged())?;
         if proposal.id() != id || proposal.is_misread() {
             return Err(damaged().into());
         }
         let trust = &self.inner.options.identity;
-        let mut rfc = Rfc {
+        let mut rfc = RfcStore {
             id: id.to_owned(),
             by: made.by.clone(),
             reviews: Vec::new(),
@@ -196,9 +196,9 @@ impl Runtime {
 
 /// How the votes stand before anybody has voted.
 fn empty_outcome(
-    proposal: &Proposal,
-    trust: &crate::identity::Trust,
-) -> Result<fathom_core::protocol::Outcome, HostError> {
+    proposal: &CharterProposal,
+    trust: &crate::identity::TrustConfig,
+) -> Result<fathom_core::protocol::MotionOutcome, HostError> {
     let mut assembly = assembly(trust);
     let opened = opening(proposal)?;
     let _ = assembly.take(&opened, opened.timestamp);
@@ -207,13 +207,13 @@ fn empty_outcome(
     Ok(outcome.ok_or(RfcError::Damaged { id })?)
 }
 
-fn merged(acts: &[Act]) -> Option<Merged> {
+fn merged(acts: &[GovernanceAct]) -> Option<MergeRecord> {
     let act = acts.iter().find(|act| act.kind == MERGED)?;
     serde_json::from_str(&act.body).ok()
 }
 
 /// The proposal as a message of the protocol. A person puts it before the council, whose chair is Prime's.
-pub(super) fn opening(proposal: &Proposal) -> Result<Envelope, HostError> {
+pub(super) fn opening(proposal: &CharterProposal) -> Result<Envelope, HostError> {
     let id = proposal.id();
     Ok(Envelope {
         msg_id: message_id(&id).ok_or(RfcError::Damaged { id: id.clone() })?,
@@ -224,9 +224,9 @@ pub(super) fn opening(proposal: &Proposal) -> Result<Envelope, HostError> {
         kind: MessageType::Proposal,
         confidence: None,
         risk_level: if proposal.changes_identity() {
-            Risk::High
+            PacketRisk::High
         } else {
-            Risk::Low
+            PacketRisk::Low
         },
         content: Text::new(format!(
             "{} {} → {}",

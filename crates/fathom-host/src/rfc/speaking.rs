@@ -1,20 +1,20 @@
 //! Reviews and votes: what a role says with its key.
 
 use fathom_core::id::Digest;
-use fathom_core::packet::Risk;
+use fathom_core::packet::PacketRisk;
 use fathom_core::protocol::{
-    Assembly, Ballot, CouncilRole, Envelope, MessageId, MessageType, NotTaken,
+    CouncilRole, Envelope, MessageId, MessageRejection, MessageType, MotionVote, RoleAssembly,
 };
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
-use fathom_store::{Act, ApproverKey, NewAct, PublicKey};
+use fathom_store::{ApproverKey, GovernanceAct, NewAct, PublicKey};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::proposing::{REVIEWED, VOTED, opening};
-use super::{Proposal, Rfc, RfcError, Spoken};
+use super::{CharterProposal, RfcError, RfcStore, RoleStatement};
 use crate::error::HostError;
-use crate::identity::Trust;
+use crate::identity::TrustConfig;
 use crate::runtime::Runtime;
 
 /// What a signed message about a proposal begins with.
@@ -25,7 +25,7 @@ const OPEN_FOR: Millis = Millis(30 * 24 * 3_600_000);
 
 /// A message and the signature of its role's key, as they are kept.
 #[derive(Serialize, Deserialize)]
-struct Signed {
+struct SignedStatement {
     /// The envelope, in the very bytes that were signed.
     envelope: String,
     key: PublicKey,
@@ -34,7 +34,12 @@ struct Signed {
 
 impl Runtime {
     /// Reviews a proposal in the name of the role whose key this is.
-    pub fn review(&self, rfc: &Rfc, key: &ApproverKey, text: &str) -> Result<Rfc, HostError> {
+    pub fn review(
+        &self,
+        rfc: &RfcStore,
+        key: &ApproverKey,
+        text: &str,
+    ) -> Result<RfcStore, HostError> {
         let role = self.speaker(rfc, key)?;
         if rfc.reviews.iter().any(|review| review.role == role) {
             return Err(RfcError::Reviewed { role }.into());
@@ -45,11 +50,11 @@ impl Runtime {
     /// Votes on a proposal that was reviewed, in the name of the role whose key this is.
     pub fn vote(
         &self,
-        rfc: &Rfc,
+        rfc: &RfcStore,
         key: &ApproverKey,
-        ballot: Ballot,
+        ballot: MotionVote,
         why: &str,
-    ) -> Result<Rfc, HostError> {
+    ) -> Result<RfcStore, HostError> {
         let role = self.speaker(rfc, key)?;
         let missing = rfc.unreviewed();
         if !missing.is_empty() {
@@ -60,7 +65,7 @@ impl Runtime {
         self.speak(rfc, key, role, VOTED, words.trim_end())
     }
 
-    fn speaker(&self, rfc: &Rfc, key: &ApproverKey) -> Result<CouncilRole, HostError> {
+    fn speaker(&self, rfc: &RfcStore, key: &ApproverKey) -> Result<CouncilRole, HostError> {
         if rfc.merged.is_some() {
             let id = rfc.id.clone();
             return Err(RfcError::Merged { id }.into());
@@ -74,12 +79,12 @@ impl Runtime {
 
     fn speak(
         &self,
-        rfc: &Rfc,
+        rfc: &RfcStore,
         key: &ApproverKey,
         role: CouncilRole,
         kind: &str,
         text: &str,
-    ) -> Result<Rfc, HostError> {
+    ) -> Result<RfcStore, HostError> {
         let envelope = envelope(rfc, key, role, kind, text, self.now())?;
         if kind == VOTED {
             // What the tally would not take is told now, and not written down.
@@ -89,7 +94,7 @@ impl Runtime {
             let _ = assembly.take(&opened, opened.timestamp);
             let taken = assembly.take(&envelope, self.now());
             let taken = if rfc.votes.iter().any(|vote| vote.role == role) {
-                Err(NotTaken::SecondVote(role))
+                Err(MessageRejection::SecondVote(role))
             } else {
                 taken
             };
@@ -97,7 +102,7 @@ impl Runtime {
         }
         let envelope = serde_json::to_string(&envelope).unwrap_or_default();
         let message = message(rfc.proposal.digest(), &envelope);
-        let signed = Signed {
+        let signed = SignedStatement {
             key: key.public(),
             signature: key.sign_message(&message),
             envelope,
@@ -116,7 +121,7 @@ impl Runtime {
 }
 
 fn envelope(
-    rfc: &Rfc,
+    rfc: &RfcStore,
     key: &ApproverKey,
     role: CouncilRole,
     kind: &str,
@@ -139,7 +144,7 @@ fn envelope(
             MessageType::Info
         },
         confidence: None,
-        risk_level: Risk::Low,
+        risk_level: PacketRisk::Low,
         content: Text::new(text),
     })
 }
@@ -155,13 +160,17 @@ pub(super) fn message_id(digits: &str) -> Option<MessageId> {
 }
 
 /// The roles that have a key.
-pub(super) fn assembly(trust: &Trust) -> Assembly {
-    Assembly::new(trust.roles.keys().copied(), OPEN_FOR)
+pub(super) fn assembly(trust: &TrustConfig) -> RoleAssembly {
+    RoleAssembly::new(trust.roles.keys().copied(), OPEN_FOR)
 }
 
 /// A message as it was signed; none when it is not of a role's key as it is known now, or about something else.
-pub(super) fn heard(act: &Act, proposal: &Proposal, trust: &Trust) -> Option<(Envelope, Spoken)> {
-    let signed: Signed = serde_json::from_str(&act.body).ok()?;
+pub(super) fn heard(
+    act: &GovernanceAct,
+    proposal: &CharterProposal,
+    trust: &TrustConfig,
+) -> Option<(Envelope, RoleStatement)> {
+    let signed: SignedStatement = serde_json::from_str(&act.body).ok()?;
     let role = trust.role_of(&signed.key)?;
     let message = message(proposal.digest(), &signed.envelope);
     if !signed.key.signed(&message, &signed.signature) {
@@ -178,13 +187,13 @@ pub(super) fn heard(act: &Act, proposal: &Proposal, trust: &Trust) -> Option<(En
     }
     let words = envelope.content.as_str();
     let ballot = (kind == MessageType::Vote)
-        .then(|| Ballot::read(words))
+        .then(|| MotionVote::read(words))
         .flatten();
     let text = match ballot {
         Some(_) => words.split_once('\n').map_or("", |(_, why)| why),
         None => words,
     };
-    let spoken = Spoken {
+    let spoken = RoleStatement {
         role,
         by: envelope.sender.clone(),
         at: act.at,

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use fathom_core::programs::council::Params;
-use fathom_host::convening::{Context, Convened};
+use fathom_core::programs::council::CouncilConfig;
+use fathom_host::convening::{CouncilContext, PreparedCouncil};
 use fathom_host::{HostError, Runtime};
 use fathom_testkit::server::ModelServer;
 
@@ -91,11 +91,11 @@ fn notes(folder: &Path) -> Vec<(String, String)> {
 
 fn convene(
     host: &Runtime,
-    params: &mut Params,
+    params: &mut CouncilConfig,
     folder: &Path,
     server: &ModelServer,
-) -> Result<(Convened, usize), HostError> {
-    let context = Context {
+) -> Result<(PreparedCouncil, usize), HostError> {
+    let context = CouncilContext {
         paths: vec![folder.to_owned()],
         text: None,
         tokens_max: TOKENS_MAX,

@@ -4,18 +4,19 @@ use std::sync::Mutex;
 
 use fathom_core::amounts::Dimension;
 use fathom_core::command::Command;
-use fathom_core::event::{CallOutcome, EventKind};
+use fathom_core::event::{EventKind, ModelCallOutcome};
 use fathom_core::failure::FailureKind;
 use fathom_core::id::RunId;
-use fathom_core::outcome::{EpisodeResult, Status};
+use fathom_core::outcome::{EpisodeResult, EpisodeStatus};
 use fathom_core::program::ProgramError;
 use fathom_core::programs::council::{
-    Confidence, Params, Report, Samples, SeatFailure, SourceRef, Synthesis, Unreadable, Vote,
+    ConfidenceSource, CouncilConfig, CouncilReport, SampledVotes, SeatFailure, SourceRef,
+    SynthesisMode, Vote, VoteError,
 };
 use fathom_core::stop::StopReason;
 use fathom_core::unit::{Millis, PerMille};
 use fathom_host::{HostError, RunEnd, RunHandle, Runtime};
-use fathom_testkit::server::{Behaviour, Gate, ModelServer, Outcome, Seen};
+use fathom_testkit::server::{ChunkGate, ModelServer, ReplyBehaviour, RequestOutcome, SeenRequest};
 
 use crate::fixture::{check, finished, host};
 use crate::panel::{
@@ -28,9 +29,9 @@ const CHIEFS: [&str; 3] = ["IT", "Data", "Ops"];
 /// Asks a council of this server and checks what it leaves.
 async fn decide(
     question: &str,
-    params: &Params,
+    params: &CouncilConfig,
     server: &ModelServer,
-) -> (EpisodeResult, Report, Vec<String>) {
+) -> (EpisodeResult, CouncilReport, Vec<String>) {
     let dir = tempfile::tempdir().expect("a folder");
     let host = host(dir.path());
     let handle = host
@@ -52,7 +53,7 @@ fn milli(milli: u16) -> PerMille {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn c07_depth_0_sends_exactly_one_call_for_each_chief() {
     let server = ModelServer::start(approve).await.expect("a port");
-    let params = Params {
+    let params = CouncilConfig {
         depth_max: 0,
         ..council()
     };
@@ -60,7 +61,7 @@ async fn c07_depth_0_sends_exactly_one_call_for_each_chief() {
     assert_eq!(requests(&server), once(CHIEFS));
     assert!(report.complexity.complex);
     assert_eq!((report.depth, report.spawns), (0, 0));
-    assert_eq!(result.status, Status::Ok);
+    assert_eq!(result.status, EpisodeStatus::Ok);
     assert_eq!(result.budget.spent.calls, 3);
 }
 
@@ -165,7 +166,7 @@ async fn c07_a_budget_of_three_calls_yields_a_partial_decision() {
         let sent = server.log().len() as u64;
         assert!((1..=3).contains(&sent), "{sent} calls");
         assert_eq!(result.budget.spent.calls, sent);
-        assert_eq!(result.status, Status::NeedsReview);
+        assert_eq!(result.status, EpisodeStatus::NeedsReview);
         let dimension = Dimension::Calls;
         assert_eq!(
             result.stop_reason,
@@ -191,7 +192,7 @@ async fn c07_a_council_deeper_than_three_is_refused_before_anything_is_written()
     let dir = tempfile::tempdir().expect("a folder");
     let server = ModelServer::start(approve).await.expect("a port");
     let host = host(dir.path());
-    let params = Params {
+    let params = CouncilConfig {
         depth_max: 4,
         ..council()
     };
@@ -207,17 +208,17 @@ async fn c07_a_council_deeper_than_three_is_refused_before_anything_is_written()
 }
 
 /// Every seat's odd calls are turned away for a second; one seat is dead, one never answers.
-fn weather() -> impl Fn(&Seen) -> Behaviour {
+fn weather() -> impl Fn(&SeenRequest) -> ReplyBehaviour {
     let counts: Mutex<BTreeMap<String, u32>> = Mutex::default();
-    move |seen: &Seen| {
+    move |seen: &SeenRequest| {
         let seat = seat_of(seen).expect("a seat");
         let mut counts = counts.lock().expect("no panic");
         let count = counts.entry(seat.to_owned()).or_default();
         *count += 1;
         match seat {
-            "IT/network" => Behaviour::status(500),
-            "Ops/people" => Behaviour::stall(),
-            _ if *count % 2 == 1 => Behaviour::status(429).header("Retry-After", "1"),
+            "IT/network" => ReplyBehaviour::status(500),
+            "Ops/people" => ReplyBehaviour::stall(),
+            _ if *count % 2 == 1 => ReplyBehaviour::status(429).header("Retry-After", "1"),
             _ => approve(seen),
         }
     }
@@ -263,7 +264,7 @@ fn waited_as_told(host: &Runtime, run: RunId) {
     let mut told = 0;
     for (episode, record) in host.records(run).expect("records") {
         let EventKind::ModelReplied {
-            outcome: CallOutcome::Failed(failure),
+            outcome: ModelCallOutcome::Failed(failure),
             ..
         } = &record.event.kind
         else {
@@ -288,22 +289,22 @@ fn waited_as_told(host: &Runtime, run: RunId) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn c05_a_reply_that_is_no_vote_and_a_call_that_fails_are_typed_failures() {
-    let server = ModelServer::start(|seen: &Seen| match seat_of(seen) {
-        Some("IT/security") => Behaviour::reply("I would rather not say."),
-        Some("IT/infrastructure") => Behaviour::status(401),
-        Some("Data/schema") => Behaviour::html(),
-        Some(path) if path.starts_with("Ops/") => Behaviour::status(403),
+    let server = ModelServer::start(|seen: &SeenRequest| match seat_of(seen) {
+        Some("IT/security") => ReplyBehaviour::reply("I would rather not say."),
+        Some("IT/infrastructure") => ReplyBehaviour::status(401),
+        Some("Data/schema") => ReplyBehaviour::html(),
+        Some(path) if path.starts_with("Ops/") => ReplyBehaviour::status(403),
         _ => vote(seen, Vote::Reject, 60),
     })
     .await
     .expect("a port");
     let (result, report, _) = decide(COMPLEX, &council(), &server).await;
-    assert_eq!(result.status, Status::Ok);
+    assert_eq!(result.status, EpisodeStatus::Ok);
     assert_eq!(report.vote, Some(Vote::Reject));
     assert_eq!(report.confidence, milli(600), "failures weigh nothing");
     assert_eq!(report.agreement, PerMille::ALL);
     assert!(report.partial);
-    let unreadable = SeatFailure::Unreadable(Unreadable::NoVote);
+    let unreadable = SeatFailure::Unreadable(VoteError::NoVote);
     assert_eq!(of(&report, "IT/security").failure, Some(unreadable));
     let kind = |path: &str| match &of(&report, path).failure {
         Some(SeatFailure::Call { failure, .. }) => *failure,
@@ -317,10 +318,10 @@ async fn c05_a_reply_that_is_no_vote_and_a_call_that_fails_are_typed_failures() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn c05_measured_confidence_is_the_share_of_votes_that_are_asked_for_at_once() {
-    let gate = Gate::new();
+    let gate = ChunkGate::new();
     let held = gate.clone();
     let counts: Mutex<BTreeMap<String, u32>> = Mutex::default();
-    let server = ModelServer::start(move |seen: &Seen| {
+    let server = ModelServer::start(move |seen: &SeenRequest| {
         let seat = seat_of(seen).expect("a seat").to_owned();
         let mut counts = counts.lock().expect("no panic");
         let count = counts.entry(seat).or_default();
@@ -328,7 +329,7 @@ async fn c05_measured_confidence_is_the_share_of_votes_that_are_asked_for_at_onc
         let drawn = match *count {
             1..=3 => vote(seen, Vote::Approve, 100),
             4 => vote(seen, Vote::Reject, 100),
-            _ => Behaviour::reply("Perhaps."),
+            _ => ReplyBehaviour::reply("Perhaps."),
         };
         drawn.gated(&held)
     })
@@ -336,8 +337,8 @@ async fn c05_measured_confidence_is_the_share_of_votes_that_are_asked_for_at_onc
     .expect("a port");
     let dir = tempfile::tempdir().expect("a folder");
     let host = host(dir.path());
-    let params = Params {
-        confidence: Confidence::Measured {
+    let params = CouncilConfig {
+        confidence: ConfidenceSource::Measured {
             samples: 5,
             temperature_milli: 900,
         },
@@ -353,7 +354,7 @@ async fn c05_measured_confidence_is_the_share_of_votes_that_are_asked_for_at_onc
     let report = report(&result);
     assert_eq!(server.log().len(), 15, "five for each chief, all at once");
     for seat in &report.votes {
-        let samples = Samples {
+        let samples = SampledVotes {
             approve: 3,
             reject: 1,
             abstain: 0,
@@ -372,15 +373,15 @@ async fn c05_measured_confidence_is_the_share_of_votes_that_are_asked_for_at_onc
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn c06_a_model_may_put_the_words_together_but_the_vote_stays() {
-    let server = ModelServer::start(|seen: &Seen| match seat_of(seen) {
-        None => Behaviour::reply("VOTE: REJECT. They all say no."),
+    let server = ModelServer::start(|seen: &SeenRequest| match seat_of(seen) {
+        None => ReplyBehaviour::reply("VOTE: REJECT. They all say no."),
         Some("IT/security") => vote(seen, Vote::Reject, 90),
         Some(_) => approve(seen),
     })
     .await
     .expect("a port");
-    let params = Params {
-        synthesis: Synthesis::Model,
+    let params = CouncilConfig {
+        synthesis: SynthesisMode::Model,
         ..council()
     };
     let (result, report, prompts) = decide(COMPLEX, &params, &server).await;
@@ -395,9 +396,9 @@ async fn c06_a_model_may_put_the_words_together_but_the_vote_stays() {
 }
 
 /// A council of which Data's sub-chiefs are held by a gate.
-async fn held(gate: &Gate) -> ModelServer {
+async fn held(gate: &ChunkGate) -> ModelServer {
     let gate = gate.clone();
-    let behave = move |seen: &Seen| {
+    let behave = move |seen: &SeenRequest| {
         let path = seat_of(seen).expect("a seat");
         let vote = approve(seen);
         if path.starts_with("Data/") {
@@ -412,7 +413,7 @@ async fn held(gate: &Gate) -> ModelServer {
 /// Waits until all but the held ones have voted and those are out.
 async fn midway(handle: &RunHandle, server: &ModelServer) {
     server.until(|log| log.len() == 9).await;
-    let two_chiefs_done = |story: &fathom_host::story::Story| {
+    let two_chiefs_done = |story: &fathom_host::story::RunView| {
         let chapters = story.chapters.values();
         chapters.filter(|chapter| chapter.result.is_some()).count() == 8
     };
@@ -421,12 +422,12 @@ async fn midway(handle: &RunHandle, server: &ModelServer) {
 }
 
 /// Takes the run over and finishes it: no finished call is repeated.
-async fn go_on(home: &Path, run: RunId, gate: &Gate, server: &ModelServer) {
+async fn go_on(home: &Path, run: RunId, gate: &ChunkGate, server: &ModelServer) {
     let host = host(home);
     gate.open();
     let result = finished(host.resume(run).expect("it resumes")).await;
     let report = report(&result);
-    assert_eq!(result.status, Status::Ok);
+    assert_eq!(result.status, EpisodeStatus::Ok);
     assert_eq!(report.vote, Some(Vote::Approve));
     assert!(!report.partial, "{report:?}");
     assert_eq!(report.votes.len(), 3);
@@ -440,7 +441,7 @@ async fn go_on(home: &Path, run: RunId, gate: &Gate, server: &ModelServer) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn x04_an_interrupted_council_resumes_without_repeating_a_finished_call() {
     let dir = tempfile::tempdir().expect("a folder");
-    let gate = Gate::new();
+    let gate = ChunkGate::new();
     let server = held(&gate).await;
     let host_one = host(dir.path());
     let handle = host_one
@@ -460,7 +461,7 @@ fn x04_a_killed_council_resumes_without_repeating_a_finished_call() {
     let dir = tempfile::tempdir().expect("a folder");
     let runtime = || tokio::runtime::Runtime::new().expect("a runtime");
     let (outside, doomed) = (runtime(), runtime());
-    let gate = Gate::new();
+    let gate = ChunkGate::new();
     let server = outside.block_on(held(&gate));
     let run = doomed.block_on(async {
         let host = host(dir.path());
@@ -472,10 +473,10 @@ fn x04_a_killed_council_resumes_without_repeating_a_finished_call() {
     });
     drop(doomed);
     outside.block_on(async {
-        let gone = |log: &[fathom_testkit::server::Entry]| {
+        let gone = |log: &[fathom_testkit::server::RequestEntry]| {
             let left = log
                 .iter()
-                .filter(|entry| entry.outcome == Outcome::ClientGone);
+                .filter(|entry| entry.outcome == RequestOutcome::ClientGone);
             left.count() == 3
         };
         server.until(gone).await;
@@ -486,7 +487,7 @@ fn x04_a_killed_council_resumes_without_repeating_a_finished_call() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn x04_a_cancelled_council_keeps_its_partial_decision() {
     let dir = tempfile::tempdir().expect("a folder");
-    let gate = Gate::new();
+    let gate = ChunkGate::new();
     let server = held(&gate).await;
     let host = host(dir.path());
     let handle = host

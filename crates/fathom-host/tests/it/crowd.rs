@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use fathom_core::contract::{Autonomy, PermissionMode};
 use fathom_host::charter::Charter;
-use fathom_host::{NewRun, Options, Runtime};
+use fathom_host::{NewRun, Runtime, RuntimeOptions};
 use fathom_testkit::drill::{self, DrillPrograms};
-use fathom_testkit::platform::Platform;
+use fathom_testkit::platform::FakePlatform;
 use fathom_testkit::server::ModelServer;
 
 use crate::fixture::{effect, models, new_run};
@@ -30,15 +30,15 @@ permit (principal, action == Action::"publish", resource);
 /// A host with its own gateway.
 pub(crate) fn host(home: &Path) -> Runtime {
     let token = |name: &str| (name == "FATHOM_PLATFORM_TOKEN").then(|| "sandbox-token".to_owned());
-    Runtime::open(Options {
+    Runtime::open(RuntimeOptions {
         programs: Arc::new(DrillPrograms),
-        ..Options::new(home.to_owned(), token)
+        ..RuntimeOptions::new(home.to_owned(), token)
     })
     .expect("the home opens")
 }
 
 /// A charter whose one tool posts on a platform.
-pub(crate) fn charter(folder: &Path, platform: &Platform) -> Charter {
+pub(crate) fn charter(folder: &Path, platform: &FakePlatform) -> Charter {
     let url = platform.url();
     let host = url.trim_start_matches("http://");
     let tools = format!(
@@ -77,37 +77,41 @@ url = "{url}/api/posts?key={{key}}"
 }
 
 /// A post in every round.
-pub(crate) fn posts(number: usize, rounds: u32) -> Vec<drill::Effect> {
+pub(crate) fn posts(number: usize, rounds: u32) -> Vec<drill::DrillEffect> {
     let post = |round| {
         let mut request = effect(&format!("{number} in round {round}"));
         request.target.tenant = String::new();
-        drill::Effect { round, request }
+        drill::DrillEffect { round, request }
     };
     (0..rounds).map(post).collect()
 }
 
 /// A run of children who ask a model and post, again and again.
 pub(crate) fn crowd(charter: &Charter, server: &ModelServer, rounds: u32) -> NewRun {
-    let child = |number: usize| drill::Child {
-        drill: drill::Params {
+    let child = |number: usize| drill::DrillChild {
+        drill: drill::DrillConfig {
             calls: 1,
             rounds,
             effects: posts(number, rounds),
-            ..drill::Params::default()
+            ..drill::DrillConfig::default()
         },
-        ..drill::Child::default()
+        ..drill::DrillChild::default()
     };
-    let params = drill::Params {
+    let params = drill::DrillConfig {
         calls: 0,
         children: (0..CHILDREN).map(child).collect(),
-        ..drill::Params::default()
+        ..drill::DrillConfig::default()
     };
     acting(charter, server, &params)
 }
 
 /// A run that may post as often as it likes.
-pub(crate) fn acting(charter: &Charter, server: &ModelServer, params: &drill::Params) -> NewRun {
-    let kind = drill::Child::default();
+pub(crate) fn acting(
+    charter: &Charter,
+    server: &ModelServer,
+    params: &drill::DrillConfig,
+) -> NewRun {
+    let kind = drill::DrillChild::default();
     let mut new = new_run(params.spec(), models(server));
     new.frame = charter.frame();
     new.contract.permission_mode = PermissionMode::Act;

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use fathom_core::delivery::{DOMAIN, Way};
-use fathom_core::outcome::Status;
+use fathom_core::delivery::{ChannelRoute, DOMAIN};
+use fathom_core::outcome::EpisodeStatus;
 use fathom_core::programs::stages;
 use fathom_core::unit::{Millis, Timestamp};
-use fathom_host::channels::DiscordAt;
+use fathom_host::channels::DiscordTarget;
 use fathom_host::charter::Charter;
 use fathom_host::clock::{Clock, SystemClock};
-use fathom_host::{Options, RunEnd, Runtime};
-use fathom_testkit::discord::{Discord, DiscordOptions};
-use fathom_testkit::server::{Behaviour, ModelServer, Seen};
+use fathom_host::{RunEnd, Runtime, RuntimeOptions};
+use fathom_testkit::discord::{DiscordOptions, FakeDiscord};
+use fathom_testkit::server::{ModelServer, ReplyBehaviour, SeenRequest};
 
 use crate::fixture::{finished, models, new_run};
 
@@ -32,9 +32,9 @@ impl Clock for Ahead {
     }
 }
 
-fn says(seen: &Seen) -> Behaviour {
+fn says(seen: &SeenRequest) -> ReplyBehaviour {
     let has = |words: &str| seen.prompt.contains(words);
-    Behaviour::reply(if has("Plan how to do") {
+    ReplyBehaviour::reply(if has("Plan how to do") {
         "PLAN:\n- look"
     } else if has("Judge the plan") {
         "PLAN:\n- look twice\nconfidence=0.9"
@@ -52,31 +52,31 @@ async fn g09_a_run_that_was_let_go_of_delivers_nothing_more() {
     let dir = tempfile::tempdir().expect("a folder");
     let server = ModelServer::start(says).await.expect("a port");
     // The second message comes too early, and has to wait for longer than this test may take.
-    let discord = Discord::start(DiscordOptions {
+    let discord = FakeDiscord::start(DiscordOptions {
         burst: 1,
         reset_after: 50.0,
         ..DiscordOptions::default()
     });
     let discord = discord.await.expect("a port");
     let clock = Arc::new(Ahead::default());
-    let host = Runtime::open(Options {
+    let host = Runtime::open(RuntimeOptions {
         clock: Arc::clone(&clock) as Arc<dyn Clock>,
-        discord: Some(DiscordAt {
+        discord: Some(DiscordTarget {
             url: discord.url(),
             webhook: None,
             channel: Some("41771983423143937".to_owned()),
             token_env: "BOT".to_owned(),
         }),
-        ..Options::new(dir.path().to_owned(), |_| Some("bot-token".to_owned()))
+        ..RuntimeOptions::new(dir.path().to_owned(), |_| Some("bot-token".to_owned()))
     })
     .expect("the home opens");
-    let way = Way {
+    let way = ChannelRoute {
         channel: "discord".to_owned(),
         log: false,
     };
-    let params = stages::Params {
+    let params = stages::StagesConfig {
         routes: BTreeMap::from([("PLAN".to_owned(), vec![way])]),
-        ..stages::Params::default()
+        ..stages::StagesConfig::default()
     };
     let mut new = new_run(params.spec(), models(&server));
     new.contract.write_scopes = vec![DOMAIN.to_owned()];
@@ -100,7 +100,7 @@ async fn g09_a_run_that_was_let_go_of_delivers_nothing_more() {
     let handle = host.resume(run).expect("nobody has it");
     let result = tokio::time::timeout(soon, finished(handle)).await;
     let result = result.expect("nobody else is at its messages");
-    assert_eq!(result.status, Status::Ok);
+    assert_eq!(result.status, EpisodeStatus::Ok);
     let said: Vec<String> = discord
         .posted()
         .into_iter()

@@ -4,12 +4,12 @@ use fathom_core::contract::{Autonomy, PermissionMode};
 use fathom_core::effect::{ApprovalTerms, PolicyDecision};
 use fathom_core::event::EventKind;
 use fathom_core::id::Digest;
-use fathom_core::outcome::Status;
-use fathom_core::step::Wait;
+use fathom_core::outcome::EpisodeStatus;
+use fathom_core::step::RunWait;
 use fathom_host::effects::EffectPort;
-use fathom_host::people::{OsUser, Person, Said};
+use fathom_host::people::{ApprovalDecision, Approver, OsUser};
 use fathom_host::{NewRun, RunEnd};
-use fathom_store::{ApprovalFilter, YesNo};
+use fathom_store::{ApprovalAnswer, ApprovalFilter};
 use fathom_testkit::drill;
 use fathom_testkit::server::ModelServer;
 
@@ -19,14 +19,14 @@ use crate::fixture::{Platform, check, effect, finished, host_with, models, new_r
 const BINDING: Digest = Digest([7; 32]);
 
 pub(crate) fn acting(server: &ModelServer, events: &[&str]) -> NewRun {
-    let effects = events.iter().map(|event| drill::Effect {
+    let effects = events.iter().map(|event| drill::DrillEffect {
         round: 0,
         request: effect(event),
     });
-    let params = drill::Params {
+    let params = drill::DrillConfig {
         calls: 0,
         effects: effects.collect(),
-        ..drill::Params::default()
+        ..drill::DrillConfig::default()
     };
     let mut new = new_run(params.spec(), models(server));
     new.contract.permission_mode = PermissionMode::Act;
@@ -85,7 +85,7 @@ async fn e13_an_unknown_outcome_is_reconciled_by_asking() {
     let handle = host.start(acting(&server, &["a"])).expect("it starts");
     let run = handle.run();
     let result = finished(handle).await;
-    assert_eq!(result.status, Status::Ok);
+    assert_eq!(result.status, EpisodeStatus::Ok);
     assert_eq!(platform.done().len(), 1);
     check(&host, run);
 }
@@ -104,14 +104,14 @@ async fn e05_an_approval_suspends_the_run_over_a_restart() {
     let run = handle.run();
     assert!(matches!(
         handle.end().await,
-        RunEnd::Waiting(Wait::Approval)
+        RunEnd::Waiting(RunWait::Approval)
     ));
     drop(host);
 
     let host = host_with(dir.path(), port);
     let again = host.resume(run).expect("it resumes");
     assert!(
-        matches!(again.end().await, RunEnd::Waiting(Wait::Approval)),
+        matches!(again.end().await, RunEnd::Waiting(RunWait::Approval)),
         "nobody decided"
     );
     assert_eq!(platform.done().len(), 0);
@@ -119,14 +119,14 @@ async fn e05_an_approval_suspends_the_run_over_a_restart() {
         .approvals(ApprovalFilter::Open)
         .expect("a list")
         .remove(0);
-    let yes = Said {
-        answer: YesNo::Yes,
-        person: Person::OsUser(OsUser::current()),
+    let yes = ApprovalDecision {
+        answer: ApprovalAnswer::Yes,
+        person: Approver::OsUser(OsUser::current()),
         why: String::new(),
     };
     host.decide(&asked.approval, &yes).expect("it counts");
     let result = finished(host.resume(run).expect("it resumes")).await;
-    assert_eq!(result.status, Status::Ok);
+    assert_eq!(result.status, EpisodeStatus::Ok);
     assert_eq!(platform.done().len(), 1);
     check(&host, run);
 }

@@ -6,17 +6,19 @@ use std::sync::{Arc, Mutex};
 use fathom_core::amounts::{Amounts, Budget};
 use fathom_core::contract::Contract;
 use fathom_core::effect::{
-    EffectClass, EffectOutcome, EffectRequest, Permit, PolicyDecision, Target,
+    EffectClass, EffectOutcome, EffectPermit, EffectRequest, EffectTarget, PolicyDecision,
 };
 use fathom_core::event::ProgramSpec;
 use fathom_core::id::RunId;
-use fathom_core::model::{ModelSpec, Models};
+use fathom_core::model::{ModelSet, ModelSpec};
 use fathom_core::outcome::EpisodeResult;
-use fathom_core::packet::Frame;
+use fathom_core::packet::PacketFrame;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
-use fathom_host::effects::{Answer, Asker, Decided, EffectPort, Settled};
-use fathom_host::{NewRun, Options, RunEnd, RunHandle, Runtime};
+use fathom_host::effects::{
+    EffectCaller, EffectDecision, EffectPort, EffectSettlement, PortFuture,
+};
+use fathom_host::{NewRun, RunEnd, RunHandle, Runtime, RuntimeOptions};
 use fathom_testkit::drill::DrillPrograms;
 use fathom_testkit::server::ModelServer;
 
@@ -31,22 +33,22 @@ pub(crate) const BUDGET: Budget = Budget {
     time: Millis(60_000),
 };
 
-pub(crate) fn models(server: &ModelServer) -> Models {
+pub(crate) fn models(server: &ModelServer) -> ModelSet {
     let spec = ModelSpec {
         base_url: Some(server.openai_url()),
         ..ModelSpec::named("openai/test")
     };
-    Models::new(spec.clone(), spec)
+    ModelSet::new(spec.clone(), spec)
 }
 
-pub(crate) fn new_run(program: ProgramSpec, models: Models) -> NewRun {
+pub(crate) fn new_run(program: ProgramSpec, models: ModelSet) -> NewRun {
     NewRun {
         goal: Text::from("find out"),
         program,
         contract: Contract::default(),
         budget: BUDGET,
         models,
-        frame: Frame::default(),
+        frame: PacketFrame::default(),
     }
 }
 
@@ -55,10 +57,10 @@ pub(crate) fn host(home: &Path) -> Runtime {
 }
 
 pub(crate) fn host_with(home: &Path, effects: Arc<dyn EffectPort>) -> Runtime {
-    Runtime::open(Options {
+    Runtime::open(RuntimeOptions {
         programs: Arc::new(DrillPrograms),
         effects: Some(effects),
-        ..Options::new(home.to_owned(), |_| None)
+        ..RuntimeOptions::new(home.to_owned(), |_| None)
     })
     .expect("the home opens")
 }
@@ -119,19 +121,27 @@ impl Platform {
 }
 
 impl EffectPort for Platform {
-    fn decide<'a>(&'a self, _: &'a EffectRequest, _: &'a Asker) -> Answer<'a, Decided> {
+    fn decide<'a>(
+        &'a self,
+        _: &'a EffectRequest,
+        _: &'a EffectCaller,
+    ) -> PortFuture<'a, EffectDecision> {
         let decision = self.decision.lock().expect("no panic").clone();
         let allow = PolicyDecision::Allow {
             rules: vec!["test".into()],
         };
-        let decided = Decided {
+        let decided = EffectDecision {
             decision: decision.unwrap_or(allow),
             grounds: None,
         };
         Box::pin(async { decided })
     }
 
-    fn attempt<'a>(&'a self, permit: Permit, _: &'a Asker) -> Answer<'a, Settled> {
+    fn attempt<'a>(
+        &'a self,
+        permit: EffectPermit,
+        _: &'a EffectCaller,
+    ) -> PortFuture<'a, EffectSettlement> {
         let key = permit.effect().key().as_str().to_owned();
         self.done.lock().expect("no panic").push(key);
         let detail = Text::from("the answer was lost");
@@ -144,7 +154,11 @@ impl EffectPort for Platform {
         Box::pin(async { outcome.into() })
     }
 
-    fn reconcile<'a>(&'a self, effect: &'a EffectRequest, _: &'a Asker) -> Answer<'a, Settled> {
+    fn reconcile<'a>(
+        &'a self,
+        effect: &'a EffectRequest,
+        _: &'a EffectCaller,
+    ) -> PortFuture<'a, EffectSettlement> {
         let key = effect.key();
         let happened = self.done().iter().any(|done| done == key.as_str());
         let outcome = if self.knows_nothing {
@@ -167,7 +181,7 @@ impl EffectPort for Platform {
 pub(crate) fn effect(event: &str) -> EffectRequest {
     EffectRequest {
         tool: "post".into(),
-        target: Target {
+        target: EffectTarget {
             tenant: "acme".into(),
             platform: "board".into(),
             account: "main".into(),

@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use fathom_core::protocol::{Ballot, CouncilRole};
+use fathom_core::protocol::{CouncilRole, MotionVote};
 use fathom_core::unit::Timestamp;
 use fathom_host::charter::Charter;
 use fathom_host::clock::Clock;
-use fathom_host::identity::{Path as Way, Signing, Standing, Trust};
-use fathom_host::rfc::{Bump, Merge, Proposal, Rfc};
-use fathom_host::{HostError, Options, Runtime};
-use fathom_store::{ApproverKey, Initiative, NewAct, Sample};
+use fathom_host::identity::{
+    IdentityChangePath as Way, IdentityStanding, SigningKeys, TrustConfig,
+};
+use fathom_host::rfc::{CharterProposal, MergeAuthority, RfcStore, VersionBump};
+use fathom_host::{HostError, Runtime, RuntimeOptions};
+use fathom_store::{ApproverKey, InitiativeBudget, NewAct, StackSample};
 
 const MANIFEST: &str = "protocol = \"1.0.0\"\nname = \"mine\"\n";
 const IDENTITY: &str = "traits = [\"calm\"]\ncore_rules = [\"Never guess.\"]\n";
@@ -53,9 +55,9 @@ impl World {
         &self.keys[name]
     }
 
-    fn trust(&self) -> Trust {
+    fn trust(&self) -> TrustConfig {
         let role = |role: CouncilRole| (role, self.key(role.as_str()).public());
-        Trust {
+        TrustConfig {
             creator: Some(self.key("creator").public()),
             roles: CouncilRole::ALL.map(role).into(),
             required: false,
@@ -66,11 +68,11 @@ impl World {
         self.host_trusting(self.trust())
     }
 
-    fn host_trusting(&self, identity: Trust) -> Runtime {
-        Runtime::open(Options {
+    fn host_trusting(&self, identity: TrustConfig) -> Runtime {
+        Runtime::open(RuntimeOptions {
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             identity,
-            ..Options::new(self.dir.path().join("home"), |_| None)
+            ..RuntimeOptions::new(self.dir.path().join("home"), |_| None)
         })
         .expect("the home opens")
     }
@@ -87,7 +89,7 @@ impl World {
     }
 
     fn sign(&self, host: &Runtime, folder: &Path, key: &str) -> Result<Way, HostError> {
-        let signing = Signing {
+        let signing = SigningKeys {
             creator: self.key(key),
             emergency: None,
         };
@@ -96,20 +98,20 @@ impl World {
     }
 
     /// A stack that stands so for so long.
-    fn live(&self, host: &Runtime, millis: u64, sample: Sample) {
+    fn live(&self, host: &Runtime, millis: u64, sample: StackSample) {
         let samples = (0..millis / STEP).map(|_| {
             *self.clock.0.lock().expect("no panic") += STEP;
-            Sample {
+            StackSample {
                 at: self.clock.now(),
                 ..sample
             }
         });
-        let samples: Vec<Sample> = samples.collect();
+        let samples: Vec<StackSample> = samples.collect();
         let record = host.home().open_governance().expect("it opens");
         record.note(&samples).expect("noted");
     }
 
-    fn speak(&self, host: &Runtime, rfc: &Rfc, votes: [Ballot; 2]) -> Rfc {
+    fn speak(&self, host: &Runtime, rfc: &RfcStore, votes: [MotionVote; 2]) -> RfcStore {
         let mut rfc = rfc.clone();
         for role in ["prime", "lite"] {
             rfc = host
@@ -123,15 +125,15 @@ impl World {
     }
 }
 
-const WELL: Sample = Sample {
+const WELL: StackSample = StackSample {
     at: Timestamp(0),
     score_milli: 950,
     prime: true,
     lite: true,
-    initiative: Initiative::Active,
+    initiative: InitiativeBudget::Active,
 };
 
-fn standing(host: &Runtime, folder: &Path) -> Result<Standing, HostError> {
+fn standing(host: &Runtime, folder: &Path) -> Result<IdentityStanding, HostError> {
     let charter = Charter::load(folder, &|_| 0)?;
     host.admit(&charter.frame())
 }
@@ -149,12 +151,15 @@ fn g06_a_signed_identity_is_verified_and_a_changed_byte_refused() {
     let world = World::new();
     let host = world.host();
     let folder = world.charter("mine", "1.0.0", &[("identity.toml", IDENTITY)]);
-    assert_eq!(standing(&host, &folder).unwrap(), Standing::Unsigned);
+    assert_eq!(
+        standing(&host, &folder).unwrap(),
+        IdentityStanding::Unsigned
+    );
     assert_eq!(world.sign(&host, &folder, "creator").unwrap(), Way::Creator);
     let key = world.key("creator").public();
     assert_eq!(
         standing(&host, &folder).unwrap(),
-        Standing::Verified { key }
+        IdentityStanding::Verified { key }
     );
     let file = folder.join("identity.toml");
     let signed = std::fs::read_to_string(&file).unwrap();
@@ -169,7 +174,7 @@ fn g06_a_signed_identity_is_verified_and_a_changed_byte_refused() {
     assert_eq!(world.sign(&host, &folder, "creator").unwrap(), Way::Creator);
     assert_eq!(
         standing(&host, &folder).unwrap(),
-        Standing::Verified { key }
+        IdentityStanding::Verified { key }
     );
     // The first one is signed, too, and was replaced.
     std::fs::write(&file, &signed).unwrap();
@@ -178,7 +183,7 @@ fn g06_a_signed_identity_is_verified_and_a_changed_byte_refused() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), signed);
     assert_eq!(
         standing(&host, &folder).unwrap(),
-        Standing::Verified { key }
+        IdentityStanding::Verified { key }
     );
 }
 
@@ -200,22 +205,28 @@ fn g06_an_unsigned_or_otherwise_signed_change_is_refused_where_it_was_signed_bef
         "the creator is",
     );
     // Signed in a home that trusts the stranger, brought here.
-    let elsewhere =
-        Runtime::open(Options::new(world.dir.path().join("elsewhere"), |_| None)).unwrap();
+    let elsewhere = Runtime::open(RuntimeOptions::new(
+        world.dir.path().join("elsewhere"),
+        |_| None,
+    ))
+    .unwrap();
     world.sign(&elsewhere, &folder, "stranger").unwrap();
     let key = world.key("stranger").public();
     assert_eq!(
         standing(&elsewhere, &folder).unwrap(),
-        Standing::Verified { key }
+        IdentityStanding::Verified { key }
     );
     refused(standing(&host, &folder), "F1051", "is signed by `key:");
     // Signed by the creator elsewhere, brought here: the key is the authority.
-    let elsewhere = Runtime::open(Options::new(world.dir.path().join("third"), |_| None)).unwrap();
+    let elsewhere = Runtime::open(RuntimeOptions::new(world.dir.path().join("third"), |_| {
+        None
+    }))
+    .unwrap();
     world.sign(&elsewhere, &folder, "creator").unwrap();
     let key = world.key("creator").public();
     assert_eq!(
         standing(&host, &folder).unwrap(),
-        Standing::Verified { key }
+        IdentityStanding::Verified { key }
     );
     let view = host
         .identity_view(&Charter::load(&folder, &|_| 0).unwrap())
@@ -228,30 +239,30 @@ fn g06_an_unsigned_or_otherwise_signed_change_is_refused_where_it_was_signed_bef
 fn g06_a_home_keeps_its_creator_and_configuration_may_demand_a_signature() {
     let world = World::new();
     let folder = world.charter("mine", "1.0.0", &[("identity.toml", IDENTITY)]);
-    let unsaid = world.host_trusting(Trust::default());
+    let unsaid = world.host_trusting(TrustConfig::default());
     world.sign(&unsaid, &folder, "creator").unwrap();
     let key = world.key("creator").public();
     assert_eq!(
         standing(&unsaid, &folder).unwrap(),
-        Standing::Verified { key }
+        IdentityStanding::Verified { key }
     );
     refused(
         world.sign(&unsaid, &folder, "stranger"),
         "F1051",
         "the creator is",
     );
-    let other = world.host_trusting(Trust {
+    let other = world.host_trusting(TrustConfig {
         creator: Some(world.key("stranger").public()),
-        ..Trust::default()
+        ..TrustConfig::default()
     });
     refused(standing(&other, &folder), "F1055", "but this home has");
-    let strict = world.host_trusting(Trust {
+    let strict = world.host_trusting(TrustConfig {
         required: true,
         ..world.trust()
     });
     assert_eq!(
         standing(&strict, &folder).unwrap(),
-        Standing::Verified { key }
+        IdentityStanding::Verified { key }
     );
     let bare = strict.admit(&Charter::built_in("gaia").unwrap().frame());
     refused(bare, "F1052", "required = true");
@@ -259,7 +270,7 @@ fn g06_a_home_keeps_its_creator_and_configuration_may_demand_a_signature() {
         unsaid
             .admit(&Charter::built_in("gaia").unwrap().frame())
             .unwrap(),
-        Standing::Unsigned
+        IdentityStanding::Unsigned
     );
 }
 
@@ -271,7 +282,7 @@ fn g06_an_emergency_needs_creator_and_prime_and_is_recorded() {
     world.sign(&host, &folder, "creator").unwrap();
     world.charter("mine", "1.0.0", &[("identity.toml", OTHER)]);
     let emergency = |prime: &str, reason: &'static str| {
-        let signing = Signing {
+        let signing = SigningKeys {
             creator: world.key("creator"),
             emergency: Some((world.key(prime), reason)),
         };
@@ -286,8 +297,8 @@ fn g06_an_emergency_needs_creator_and_prime_and_is_recorded() {
     let last = view.changes.last().unwrap();
     assert_eq!(last.path, Some(Way::Emergency));
     assert_eq!(last.reason.as_deref(), Some("a leak"));
-    let lonely = world.host_trusting(Trust::default());
-    let signing = Signing {
+    let lonely = world.host_trusting(TrustConfig::default());
+    let signing = SigningKeys {
         creator: world.key("creator"),
         emergency: Some((world.key("prime"), "a leak")),
     };
@@ -315,8 +326,8 @@ fn g06_a_governance_session_needs_a_stack_that_was_stable_for_24_hours() {
     let rfc = host
         .propose_identity(&changed, &onto, world.key("creator"), "clearer")
         .unwrap();
-    let rfc = world.speak(&host, &rfc, [Ballot::Yes, Ballot::Yes]);
-    let merge = || host.merge(&rfc, Merge::Voted);
+    let rfc = world.speak(&host, &rfc, [MotionVote::Yes, MotionVote::Yes]);
+    let merge = || host.merge(&rfc, MergeAuthority::Voted);
     refused(merge(), "F1061", "rule `24-hours`");
     world.live(&host, 23 * HOUR + STEP, WELL);
     refused(merge(), "F1061", "watched for 23 h 0 min of 24 h 0 min");
@@ -324,15 +335,15 @@ fn g06_a_governance_session_needs_a_stack_that_was_stable_for_24_hours() {
     world.live(
         &host,
         4 * STEP,
-        Sample {
+        StackSample {
             lite: false,
             ..WELL
         },
     );
     refused(merge(), "F1061", "rule `online`: lite did not respond");
     world.live(&host, 25 * HOUR, WELL);
-    let failed = Sample {
-        initiative: Initiative::Failed,
+    let failed = StackSample {
+        initiative: InitiativeBudget::Failed,
         ..WELL
     };
     world.live(&host, STEP, failed);
@@ -350,7 +361,10 @@ fn g06_a_governance_session_needs_a_stack_that_was_stable_for_24_hours() {
     let merged = merge().unwrap();
     assert_eq!(merged.merged.as_ref().unwrap().path, Some(Way::Session));
     let key = world.key("creator").public();
-    assert_eq!(standing(&host, &onto).unwrap(), Standing::Verified { key });
+    assert_eq!(
+        standing(&host, &onto).unwrap(),
+        IdentityStanding::Verified { key }
+    );
     let now = Charter::load(&onto, &|_| 0).unwrap();
     assert_eq!(now.identity.core_rules, ["Never guess, and say so."]);
     // What was proposed was signed in the record, not in the folder.
@@ -378,15 +392,15 @@ fn g12_a_charter_changes_by_proposal_review_vote_and_merge() {
     );
     world.charter("changed", "1.0.1", &[]);
     let rfc = host.propose(&changed, &onto, "warmer").unwrap();
-    assert_eq!(rfc.proposal.bump, Bump::Patch);
+    assert_eq!(rfc.proposal.bump, VersionBump::Patch);
     assert_eq!(rfc.proposal.changes[0].key, "tone");
     refused(
-        host.merge(&rfc, Merge::Voted),
+        host.merge(&rfc, MergeAuthority::Voted),
         "F1077",
         "still needs a review by prime and lite",
     );
     refused(
-        host.vote(&rfc, world.key("prime"), Ballot::Yes, ""),
+        host.vote(&rfc, world.key("prime"), MotionVote::Yes, ""),
         "F1077",
         "still needs a review",
     );
@@ -402,35 +416,37 @@ fn g12_a_charter_changes_by_proposal_review_vote_and_merge() {
         "already",
     );
     refused(
-        host.merge(&rfc, Merge::Voted),
+        host.merge(&rfc, MergeAuthority::Voted),
         "F1077",
         "still needs a review by lite",
     );
     let rfc = host.review(&rfc, world.key("lite"), "fine").unwrap();
     let rfc = host
-        .vote(&rfc, world.key("lite"), Ballot::Yes, "warm is good")
+        .vote(&rfc, world.key("lite"), MotionVote::Yes, "warm is good")
         .unwrap();
     refused(
-        host.merge(&rfc, Merge::Voted),
+        host.merge(&rfc, MergeAuthority::Voted),
         "F1078",
         "1 voted and 2 are needed",
     );
     refused(
-        host.vote(&rfc, world.key("lite"), Ballot::No, ""),
+        host.vote(&rfc, world.key("lite"), MotionVote::No, ""),
         "F1076",
         "that vote stands",
     );
     // One yes and one no: Prime breaks the tie.
-    let rfc = host.vote(&rfc, world.key("prime"), Ballot::No, "").unwrap();
+    let rfc = host
+        .vote(&rfc, world.key("prime"), MotionVote::No, "")
+        .unwrap();
     refused(
-        host.merge(&rfc, Merge::Voted),
+        host.merge(&rfc, MergeAuthority::Voted),
         "F1078",
         "defeated by Prime's vote in a tie",
     );
     let rfc = host
-        .vote(&rfc, world.key("codemind"), Ballot::Yes, "")
+        .vote(&rfc, world.key("codemind"), MotionVote::Yes, "")
         .unwrap();
-    let merged = host.merge(&rfc, Merge::Voted).unwrap();
+    let merged = host.merge(&rfc, MergeAuthority::Voted).unwrap();
     let kept = merged.merged.as_ref().unwrap().kept.clone();
     let tone = |folder: &Path| Charter::load(folder, &|_| 0).unwrap().persona.tone;
     assert_eq!(
@@ -441,9 +457,13 @@ fn g12_a_charter_changes_by_proposal_review_vote_and_merge() {
         std::fs::read_to_string(onto.join("README.md")).unwrap(),
         "for people"
     );
-    refused(host.merge(&merged, Merge::Voted), "F1080", "already merged");
     refused(
-        host.vote(&merged, world.key("prime"), Ballot::Yes, ""),
+        host.merge(&merged, MergeAuthority::Voted),
+        "F1080",
+        "already merged",
+    );
+    refused(
+        host.vote(&merged, world.key("prime"), MotionVote::Yes, ""),
         "F1080",
         "already merged",
     );
@@ -460,15 +480,19 @@ fn g12_what_changed_meanwhile_is_not_merged_over() {
     let onto = world.charter("mine", "1.0.0", &[("persona.toml", "tone = \"dry\"")]);
     let changed = world.charter("changed", "1.0.1", &[("persona.toml", "tone = \"warm\"")]);
     let rfc = host.propose(&changed, &onto, "warmer").unwrap();
-    let rfc = world.speak(&host, &rfc, [Ballot::Yes, Ballot::Yes]);
+    let rfc = world.speak(&host, &rfc, [MotionVote::Yes, MotionVote::Yes]);
     world.charter("mine", "1.0.0", &[("persona.toml", "tone = \"curt\"")]);
-    refused(host.merge(&rfc, Merge::Voted), "F1079", "has changed since");
+    refused(
+        host.merge(&rfc, MergeAuthority::Voted),
+        "F1079",
+        "has changed since",
+    );
     let tone = Charter::load(&onto, &|_| 0).unwrap().persona.tone;
     assert_eq!(tone, "curt");
     // The folder that was proposed no longer matters.
     world.charter("mine", "1.0.0", &[("persona.toml", "tone = \"dry\"")]);
     std::fs::remove_dir_all(&changed).unwrap();
-    host.merge(&rfc, Merge::Voted).unwrap();
+    host.merge(&rfc, MergeAuthority::Voted).unwrap();
     assert_eq!(Charter::load(&onto, &|_| 0).unwrap().persona.tone, "warm");
 }
 
@@ -479,7 +503,7 @@ fn g12_votes_count_only_while_their_key_is_the_roles() {
     let onto = world.charter("mine", "1.0.0", &[("persona.toml", "tone = \"dry\"")]);
     let changed = world.charter("changed", "1.0.1", &[("persona.toml", "tone = \"warm\"")]);
     let rfc = host.propose(&changed, &onto, "warmer").unwrap();
-    world.speak(&host, &rfc, [Ballot::Yes, Ballot::Yes]);
+    world.speak(&host, &rfc, [MotionVote::Yes, MotionVote::Yes]);
     let mut trust = world.trust();
     trust
         .roles
@@ -491,7 +515,7 @@ fn g12_votes_count_only_while_their_key_is_the_roles() {
         (1, 1, 2)
     );
     refused(
-        other.merge(&seen, Merge::Voted),
+        other.merge(&seen, MergeAuthority::Voted),
         "F1077",
         "still needs a review by lite",
     );
@@ -502,8 +526,8 @@ fn g12_an_emergency_patch_takes_creator_and_prime_and_moves_one_patch() {
     let world = World::new();
     let host = world.host();
     let onto = world.charter("mine", "1.0.0", &[("persona.toml", "tone = \"dry\"")]);
-    let merge = |rfc: &Rfc, creator: &str, prime: &str, reason: &str| {
-        let merge = Merge::Emergency {
+    let merge = |rfc: &RfcStore, creator: &str, prime: &str, reason: &str| {
+        let merge = MergeAuthority::Emergency {
             creator: world.key(creator),
             prime: world.key(prime),
             reason,
@@ -557,7 +581,7 @@ fn g06_an_emergency_may_change_the_identity_without_a_stable_stack() {
     let rfc = host
         .propose_identity(&changed, &onto, world.key("creator"), "a hole")
         .unwrap();
-    let merge = Merge::Emergency {
+    let merge = MergeAuthority::Emergency {
         creator: world.key("creator"),
         prime: world.key("prime"),
         reason: "a hole",
@@ -565,11 +589,14 @@ fn g06_an_emergency_may_change_the_identity_without_a_stable_stack() {
     let merged = host.merge(&rfc, merge).unwrap();
     assert_eq!(merged.merged.unwrap().path, Some(Way::Emergency));
     let key = world.key("creator").public();
-    assert_eq!(standing(&host, &onto).unwrap(), Standing::Verified { key });
+    assert_eq!(
+        standing(&host, &onto).unwrap(),
+        IdentityStanding::Verified { key }
+    );
 }
 
 /// Puts a proposal on record that no command would make.
-fn forge(host: &Runtime, proposal: &Proposal) -> String {
+fn forge(host: &Runtime, proposal: &CharterProposal) -> String {
     let record = host.home().open_governance().expect("it opens");
     let id = proposal.id();
     record
@@ -615,15 +642,18 @@ fn g06_looking_at_an_identity_changes_nothing() {
     world.sign(&host, &folder, "creator").unwrap();
     // The next version, signed elsewhere and not in use yet.
     let next = world.charter("next", "2.0.0", &[("identity.toml", OTHER)]);
-    let elsewhere =
-        Runtime::open(Options::new(world.dir.path().join("elsewhere"), |_| None)).unwrap();
+    let elsewhere = Runtime::open(RuntimeOptions::new(
+        world.dir.path().join("elsewhere"),
+        |_| None,
+    ))
+    .unwrap();
     world.sign(&elsewhere, &next, "creator").unwrap();
     let view = host.identity_view(&Charter::load(&next, &|_| 0).unwrap());
     let key = world.key("creator").public();
-    assert_eq!(view.unwrap().standing, Standing::Verified { key });
+    assert_eq!(view.unwrap().standing, IdentityStanding::Verified { key });
     assert_eq!(
         standing(&host, &folder).unwrap(),
-        Standing::Verified { key },
+        IdentityStanding::Verified { key },
         "the one in use still is"
     );
 }
@@ -648,8 +678,8 @@ fn g12_a_merge_leaves_alone_what_is_no_charters() {
     std::os::unix::fs::symlink("scripts/run.sh", onto.join("run")).unwrap();
     let changed = world.charter("changed", "2.0.0", &[("persona.toml", "tone = \"warm\"")]);
     let rfc = host.propose(&changed, &onto, "warmer").unwrap();
-    let rfc = world.speak(&host, &rfc, [Ballot::Yes, Ballot::Yes]);
-    host.merge(&rfc, Merge::Voted).unwrap();
+    let rfc = world.speak(&host, &rfc, [MotionVote::Yes, MotionVote::Yes]);
+    host.merge(&rfc, MergeAuthority::Voted).unwrap();
     assert_eq!(Charter::load(&onto, &|_| 0).unwrap().persona.tone, "warm");
     for file in [
         ".git/refs/head",
@@ -662,7 +692,7 @@ fn g12_a_merge_leaves_alone_what_is_no_charters() {
         assert_eq!(text.expect(file), "kept");
     }
     let link = std::fs::read_link(onto.join("run")).unwrap();
-    assert_eq!(link, Path::new("scripts/run.sh"));
+    assert_eq!(link, IdentityChangePath::new("scripts/run.sh"));
     assert!(!onto.join("agents/ann.md").exists(), "the charter's own go");
 }
 
@@ -677,8 +707,8 @@ fn g12_what_does_not_load_is_not_put_in_place() {
     let persona = "tone = 3".to_owned();
     proposal.files.insert("persona.toml".to_owned(), persona);
     let rfc = host.find_rfc(&forge(&host, &proposal)).unwrap();
-    let rfc = world.speak(&host, &rfc, [Ballot::Yes, Ballot::Yes]);
-    host.merge(&rfc, Merge::Voted).unwrap_err();
+    let rfc = world.speak(&host, &rfc, [MotionVote::Yes, MotionVote::Yes]);
+    host.merge(&rfc, MergeAuthority::Voted).unwrap_err();
     assert_eq!(Charter::load(&onto, &|_| 0).unwrap().persona.tone, "dry");
 }
 
@@ -696,11 +726,11 @@ fn g12_a_proposal_shows_what_its_files_change_and_nothing_else() {
         .insert("identity.toml".to_owned(), OTHER.to_owned());
     refused(host.find_rfc(&forge(&host, &forged)), "F1083", "");
     // Where it goes and where it comes from is what is signed.
-    let elsewhere = Proposal {
+    let elsewhere = CharterProposal {
         folder: world.dir.path().join("elsewhere"),
         ..honest.clone()
     };
-    let from = Proposal {
+    let from = CharterProposal {
         from: honest.to,
         ..honest.clone()
     };

@@ -7,8 +7,8 @@ use fathom_core::effect::{EffectState, KillScope};
 use fathom_core::event::{EventKind, Signal};
 use fathom_core::stop::StopReason;
 use fathom_host::people::OsUser;
-use fathom_testkit::platform::{Platform, PlatformOptions};
-use fathom_testkit::server::{Behaviour, ModelServer, Outcome, Seen};
+use fathom_testkit::platform::{FakePlatform, PlatformOptions};
+use fathom_testkit::server::{ModelServer, ReplyBehaviour, RequestOutcome, SeenRequest};
 
 use crate::crowd::{CHILDREN, charter, crowd, host};
 use crate::fixture::{check, finished};
@@ -16,9 +16,9 @@ use crate::fixture::{check, finished};
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn e16_the_switch_reaches_a_hundred_children_and_all_that_is_in_flight() {
     let dir = tempfile::tempdir().expect("a folder");
-    let server = ModelServer::start(|_: &Seen| Behaviour::stall());
+    let server = ModelServer::start(|_: &SeenRequest| ReplyBehaviour::stall());
     let server = server.await.expect("a port");
-    let platform = Platform::start(PlatformOptions {
+    let platform = FakePlatform::start(PlatformOptions {
         latency: Duration::from_hours(1),
         ..PlatformOptions::default()
     });
@@ -40,7 +40,7 @@ async fn e16_the_switch_reaches_a_hundred_children_and_all_that_is_in_flight() {
         scope: KillScope::Global,
     };
     assert_eq!(result.stop_reason, killed);
-    let is_gone = |outcome| outcome == Outcome::ClientGone;
+    let is_gone = |outcome| outcome == RequestOutcome::ClientGone;
     server
         .until(|log| log.iter().all(|entry| is_gone(entry.outcome)))
         .await;

@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use fathom_core::programs::council::complexity::{Features, Lens, Reason};
-use fathom_host::charter::{Charter, CharterError, LEARNED_FILE, Profile};
-use fathom_host::learning::{Example, train};
+use fathom_core::programs::council::complexity::{
+    ComplexityDetector, ComplexitySignal, QuestionFeatures,
+};
+use fathom_host::charter::{Charter, CharterError, LEARNED_FILE, ModelProfile};
+use fathom_host::learning::{TrainingExample, train};
 
 const BUILT_IN: &str = include_str!("../../../../charters/council/charter.toml");
 
@@ -35,15 +37,15 @@ fn codes(folder: &Path) -> Vec<&'static str> {
 
 /// Past councils in which sub-chiefs changed the decision on every question about many domains.
 fn rule() -> String {
-    let example = |number: u32| Example {
-        features: Features {
+    let example = |number: u32| TrainingExample {
+        features: QuestionFeatures {
             domains: number % 6,
             tokens: 20 + number * 37 % 90,
-            ..Features::default()
+            ..QuestionFeatures::default()
         },
         changed: number % 6 >= 3,
     };
-    let examples: Vec<Example> = (0..120).map(example).collect();
+    let examples: Vec<TrainingExample> = (0..120).map(example).collect();
     train(&examples).expect("there is enough").toml()
 }
 
@@ -54,8 +56,11 @@ fn c10_what_was_learned_decides_only_where_the_charter_says_so() {
     let broad = "Is the database cluster safe to deploy for the team over the network?";
     let assess = |question: &str| {
         let charter = load(folder.path()).expect("it is whole");
-        let params = charter.council.expect("a council").params(Profile::Remote);
-        Lens::new(&params.detector, &params.chiefs).assess(question)
+        let params = charter
+            .council
+            .expect("a council")
+            .params(ModelProfile::Remote);
+        ComplexityDetector::new(&params.detector, &params.chiefs).assess(question)
     };
     fs::write(folder.path().join(LEARNED_FILE), rule()).expect("a file");
     write(folder.path(), "");
@@ -67,7 +72,7 @@ fn c10_what_was_learned_decides_only_where_the_charter_says_so() {
         learned
             .reasons
             .iter()
-            .any(|reason| matches!(reason, Reason::Learned { .. }))
+            .any(|reason| matches!(reason, ComplexitySignal::Learned { .. }))
     );
     assert!(!assess(simple).complex);
 }

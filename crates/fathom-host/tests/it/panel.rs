@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use fathom_core::amounts::Amounts;
 use fathom_core::outcome::EpisodeResult;
-use fathom_core::programs::council::{Params, Passage, Report, Seat, SeatReport, Vote};
+use fathom_core::programs::council::{
+    CouncilConfig, CouncilReport, CouncilSeat, QuotedPassage, SeatReport, Vote,
+};
 use fathom_core::text::Text;
 use fathom_host::NewRun;
 use fathom_testkit::council::contract;
 pub(crate) use fathom_testkit::council::{COMPLEX, sub_chiefs};
-use fathom_testkit::server::{Behaviour, ModelServer, Seen};
+use fathom_testkit::server::{ModelServer, ReplyBehaviour, SeenRequest};
 use serde_json::json;
 
 use crate::fixture::{BUDGET, models, new_run};
@@ -18,9 +20,9 @@ use crate::fixture::{BUDGET, models, new_run};
 pub(crate) const SIMPLE: &str = "Should we paint the door green?";
 
 /// A seat that has a passage to go by.
-pub(crate) fn seat(id: &str, word: &str) -> Seat {
-    Seat {
-        passages: vec![Passage {
+pub(crate) fn seat(id: &str, word: &str) -> CouncilSeat {
+    CouncilSeat {
+        passages: vec![QuotedPassage {
             source: format!("docs/{id}.md"),
             line: 40 + u32::try_from(id.len()).expect("short"),
             text: format!("What the {id} handbook says of {word}."),
@@ -29,11 +31,11 @@ pub(crate) fn seat(id: &str, word: &str) -> Seat {
     }
 }
 
-pub(crate) fn council() -> Params {
+pub(crate) fn council() -> CouncilConfig {
     fathom_testkit::council::council(seat)
 }
 
-pub(crate) fn ask(question: &str, params: &Params, server: &ModelServer) -> NewRun {
+pub(crate) fn ask(question: &str, params: &CouncilConfig, server: &ModelServer) -> NewRun {
     NewRun {
         goal: Text::from(question),
         contract: contract(),
@@ -49,7 +51,7 @@ pub(crate) fn calls(calls: u64) -> Amounts {
 }
 
 /// The seat that a request is for; none when it asks for a synthesis.
-pub(crate) fn seat_of(seen: &Seen) -> Option<&str> {
+pub(crate) fn seat_of(seen: &SeenRequest) -> Option<&str> {
     let (_, rest) = seen.prompt.split_once("Your seat: ")?;
     Some(rest.split_once(". ")?.0)
 }
@@ -71,7 +73,7 @@ pub(crate) fn once<'a>(seats: impl IntoIterator<Item = &'a str>) -> BTreeMap<Str
 }
 
 /// A vote as a model gives it. Its reason names the seat, so that it can be told from all others.
-pub(crate) fn vote(seen: &Seen, vote: Vote, confidence: u8) -> Behaviour {
+pub(crate) fn vote(seen: &SeenRequest, vote: Vote, confidence: u8) -> ReplyBehaviour {
     let seat = seat_of(seen).unwrap_or("nobody");
     let vote = json!({
         "reasoning": format!("secret-of-{seat}"),
@@ -79,20 +81,20 @@ pub(crate) fn vote(seen: &Seen, vote: Vote, confidence: u8) -> Behaviour {
         "vote": vote,
         "confidence": confidence,
     });
-    Behaviour::reply(vote.to_string())
+    ReplyBehaviour::reply(vote.to_string())
 }
 
-pub(crate) fn approve(seen: &Seen) -> Behaviour {
+pub(crate) fn approve(seen: &SeenRequest) -> ReplyBehaviour {
     vote(seen, Vote::Approve, 80)
 }
 
-pub(crate) fn report(result: &EpisodeResult) -> Report {
+pub(crate) fn report(result: &EpisodeResult) -> CouncilReport {
     let report = result.report.as_ref().expect("a council leaves a report");
     serde_json::from_str(report.as_str()).expect("a report")
 }
 
 /// The report of a seat by its path.
-pub(crate) fn of<'a>(report: &'a Report, path: &str) -> &'a SeatReport {
+pub(crate) fn of<'a>(report: &'a CouncilReport, path: &str) -> &'a SeatReport {
     let mut parts = path.split('/');
     let find = |seats: &'a [SeatReport], id: &str| seats.iter().find(|seat| seat.seat == id);
     let chief = parts.next().and_then(|id| find(&report.votes, id));

@@ -1,64 +1,66 @@
 //! Councils that have ended, read back from the journal.
 
 use fathom_core::contract::{Contract, RecursionPolicy};
-use fathom_core::programs::council::complexity::{Detector, Domain};
-use fathom_core::programs::council::{CHIEF, Params, Reuse, SUB_CHIEF, Seat, Vote};
-use fathom_core::recursion::Class;
+use fathom_core::programs::council::complexity::{DetectorConfig, TopicDomain};
+use fathom_core::programs::council::{
+    CHIEF, CouncilConfig, CouncilSeat, ReusePolicy, SUB_CHIEF, Vote,
+};
+use fathom_core::recursion::SpawnClass;
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
-use fathom_host::council_figures::{Councils, PastCouncil};
+use fathom_host::council_figures::{CouncilStats, PastCouncil};
 use fathom_host::{NewRun, Runtime};
-use fathom_testkit::server::{Behaviour, ModelServer, Seen};
+use fathom_testkit::server::{ModelServer, ReplyBehaviour, SeenRequest};
 use serde_json::json;
 
 use crate::fixture::{finished, host, models, new_run};
 
 const QUESTION: &str = "Should the auth service move to the new database?";
 
-fn seat(id: &str, word: &str, sub_chiefs: Vec<Seat>) -> Seat {
-    Seat {
+fn seat(id: &str, word: &str, sub_chiefs: Vec<CouncilSeat>) -> CouncilSeat {
+    CouncilSeat {
         id: id.to_owned(),
         focus: format!("You look at {word}."),
         lexicon: vec![word.to_owned()],
         sub_chiefs,
-        ..Seat::default()
+        ..CouncilSeat::default()
     }
 }
 
 /// Two chiefs; the question concerns a sub-chief of the first, and none of the second.
-fn council(depth_max: u8) -> Params {
-    let domain = |word: &str| Domain {
+fn council(depth_max: u8) -> CouncilConfig {
+    let domain = |word: &str| TopicDomain {
         name: word.to_owned(),
         words: vec![word.to_owned()],
     };
     let security = seat("security", "auth", vec![]);
     let schema = seat("schema", "tables", vec![]);
-    Params {
+    CouncilConfig {
         chiefs: vec![
             seat("IT", "machines", vec![security]),
             seat("Data", "data", vec![schema]),
         ],
-        detector: Detector {
+        detector: DetectorConfig {
             domains: vec![domain("auth"), domain("database")],
             score_min: 1,
-            ..Detector::default()
+            ..DetectorConfig::default()
         },
         depth_max,
-        reuse: Reuse::Off,
+        reuse: ReusePolicy::Off,
         compare: true,
         material: "material".to_owned(),
-        ..Params::default()
+        ..CouncilConfig::default()
     }
 }
 
 /// Sub-chiefs are against it, chiefs are for it.
-fn opinion(seen: &Seen) -> Behaviour {
+fn opinion(seen: &SeenRequest) -> ReplyBehaviour {
     let vote = if seen.prompt.contains("Your seat: IT/") {
         json!({"reasoning": "risky", "source": 0, "vote": "REJECT", "confidence": 90})
     } else {
         json!({"reasoning": "fine", "source": 0, "vote": "APPROVE", "confidence": 60})
     };
-    Behaviour::reply(vote.to_string())
+    ReplyBehaviour::reply(vote.to_string())
 }
 
 async fn ask(host: &Runtime, server: &ModelServer, question: &str, depth_max: u8) {
@@ -67,7 +69,7 @@ async fn ask(host: &Runtime, server: &ModelServer, question: &str, depth_max: u8
             max_depth: 4,
             max_total_episodes: 40,
             allowed_child_types: vec![CHIEF.to_owned(), SUB_CHIEF.to_owned()],
-            allowed_classes: vec![Class::Work],
+            allowed_classes: vec![SpawnClass::Work],
             ..RecursionPolicy::default()
         },
         ..Contract::default()
@@ -117,7 +119,7 @@ async fn c07_the_same_question_at_two_depths_is_compared() {
     ask(&host, &server, QUESTION, 0).await;
     ask(&host, &server, QUESTION, 1).await;
     ask(&host, &server, "Should the door be green?", 1).await;
-    let councils = Councils::of(&past(&host)).expect("there are some");
+    let councils = CouncilStats::of(&past(&host)).expect("there are some");
     let depths: Vec<(u8, u64)> = councils
         .by_depth
         .iter()
@@ -134,7 +136,7 @@ async fn c09_only_councils_that_ended_since_and_can_be_read_are_past() {
     let dir = tempfile::tempdir().expect("a folder");
     let server = ModelServer::start(opinion).await.expect("a port");
     let host = host(dir.path());
-    let other = fathom_core::programs::direct::Params::default().spec();
+    let other = fathom_core::programs::direct::DirectConfig::default().spec();
     finished(
         host.start(new_run(other, models(&server)))
             .expect("it starts"),

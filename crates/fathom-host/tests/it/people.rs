@@ -6,21 +6,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fathom_core::effect::{
-    ApprovalTerms, DryRun, EffectRequest, Grounds, KillScope, Permit, PolicyDecision,
+    ApprovalTerms, DecisionGrounds, DryRun, EffectPermit, EffectRequest, KillScope, PolicyDecision,
 };
 use fathom_core::event::Signal;
 use fathom_core::id::{AskId, Digest, EpisodeId, RunId};
-use fathom_core::inverse::Undo;
-use fathom_core::outcome::{EpisodeResult, Status};
-use fathom_core::step::Wait;
+use fathom_core::inverse::Reversibility;
+use fathom_core::outcome::{EpisodeResult, EpisodeStatus};
+use fathom_core::step::RunWait;
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
 use fathom_host::clock::Clock;
-use fathom_host::effects::{Answer, Asker, Decided, EffectPort, Settled};
-use fathom_host::people::{OsUser, PeopleError, Person, Roster, Said};
-use fathom_host::{HostError, Options, RunEnd, Runtime};
+use fathom_host::effects::{
+    EffectCaller, EffectDecision, EffectPort, EffectSettlement, PortFuture,
+};
+use fathom_host::people::{ApprovalDecision, Approver, ApproverRoster, OsUser, PeopleError};
+use fathom_host::{HostError, RunEnd, Runtime, RuntimeOptions};
 use fathom_store::{
-    Approval, ApprovalFilter, ApprovalState, ApproverKey, Lifted, SignedWord, YesNo,
+    ApprovalAnswer, ApprovalFilter, ApprovalRecord, ApprovalState, ApproverKey, LiftOutcome,
+    SignedWord,
 };
 use fathom_testkit::drill::DrillPrograms;
 use fathom_testkit::server::ModelServer;
@@ -48,29 +51,41 @@ struct Asking {
 }
 
 impl EffectPort for Asking {
-    fn decide<'a>(&'a self, _: &'a EffectRequest, _: &'a Asker) -> Answer<'a, Decided> {
-        let decided = Decided {
+    fn decide<'a>(
+        &'a self,
+        _: &'a EffectRequest,
+        _: &'a EffectCaller,
+    ) -> PortFuture<'a, EffectDecision> {
+        let decided = EffectDecision {
             decision: PolicyDecision::NeedsApproval {
                 rule: "ask before publishing".into(),
                 terms: Box::new(self.terms.clone()),
             },
-            grounds: Some(Box::new(Grounds {
+            grounds: Some(Box::new(DecisionGrounds {
                 bundle: Digest([1; 32]),
                 dry_run: Some(DryRun {
                     ok: true,
                     report: Text::from("it would be the third post"),
                 }),
-                undo: Some(Undo::Nobody),
+                undo: Some(Reversibility::Nobody),
             })),
         };
         Box::pin(async { decided })
     }
 
-    fn attempt<'a>(&'a self, permit: Permit, asker: &'a Asker) -> Answer<'a, Settled> {
+    fn attempt<'a>(
+        &'a self,
+        permit: EffectPermit,
+        asker: &'a EffectCaller,
+    ) -> PortFuture<'a, EffectSettlement> {
         self.platform.attempt(permit, asker)
     }
 
-    fn reconcile<'a>(&'a self, effect: &'a EffectRequest, asker: &'a Asker) -> Answer<'a, Settled> {
+    fn reconcile<'a>(
+        &'a self,
+        effect: &'a EffectRequest,
+        asker: &'a EffectCaller,
+    ) -> PortFuture<'a, EffectSettlement> {
         self.platform.reconcile(effect, asker)
     }
 }
@@ -81,7 +96,7 @@ struct Place {
     server: ModelServer,
     clock: Arc<Standing>,
     port: Arc<Asking>,
-    people: Option<Roster>,
+    people: Option<ApproverRoster>,
 }
 
 impl Place {
@@ -105,32 +120,32 @@ impl Place {
 
     fn with_people(mut self, role: &str, people: &[&str]) -> Self {
         let people = people.iter().map(|name| (*name).to_owned()).collect();
-        let roster = Roster::new([(role.to_owned(), people)]);
+        let roster = ApproverRoster::new([(role.to_owned(), people)]);
         self.people = Some(roster.expect("people"));
         self
     }
 
     /// A host of its own, as another process has it.
     fn host(&self) -> Runtime {
-        Runtime::open(Options {
+        Runtime::open(RuntimeOptions {
             programs: Arc::new(DrillPrograms),
             effects: Some(Arc::clone(&self.port) as Arc<dyn EffectPort>),
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             people: self.people.clone(),
-            ..Options::new(self.dir.path().to_owned(), |_| None)
+            ..RuntimeOptions::new(self.dir.path().to_owned(), |_| None)
         })
         .expect("the home opens")
     }
 
     /// Begins a run that comes to wait for a person.
-    async fn waiting(&self, event: &str) -> (RunId, Approval) {
+    async fn waiting(&self, event: &str) -> (RunId, ApprovalRecord) {
         let host = self.host();
         let handle = host
             .start(acting(&self.server, &[event]))
             .expect("it starts");
         let run = handle.run();
         let end = handle.end().await;
-        assert!(matches!(end, RunEnd::Waiting(Wait::Approval)), "{end:?}");
+        assert!(matches!(end, RunEnd::Waiting(RunWait::Approval)), "{end:?}");
         let open = host.approvals(ApprovalFilter::Open).expect("a list");
         let own = open.into_iter().find(|view| view.approval.owner.run == run);
         (run, own.expect("it is asked").approval)
@@ -147,7 +162,7 @@ impl Place {
         self.port.platform.done().len()
     }
 
-    fn state(&self, approval: &Approval) -> ApprovalState {
+    fn state(&self, approval: &ApprovalRecord) -> ApprovalState {
         let host = self.host();
         host.find_approval(approval.id.as_str())
             .expect("it is there")
@@ -155,16 +170,16 @@ impl Place {
     }
 }
 
-fn says(answer: YesNo, person: Person) -> Said {
-    Said {
+fn says(answer: ApprovalAnswer, person: Approver) -> ApprovalDecision {
+    ApprovalDecision {
         answer,
         person,
         why: "for a test".to_owned(),
     }
 }
 
-fn me() -> Person {
-    Person::OsUser(OsUser::current())
+fn me() -> Approver {
+    Approver::OsUser(OsUser::current())
 }
 
 fn bob() -> OsUser {
@@ -175,7 +190,7 @@ fn bob() -> OsUser {
 }
 
 #[track_caller]
-fn refused(result: Result<Approval, HostError>) -> PeopleError {
+fn refused(result: Result<ApprovalRecord, HostError>) -> PeopleError {
     match result {
         Err(HostError::People(error)) => error,
         other => panic!("it came back as {other:?}"),
@@ -201,21 +216,25 @@ async fn e17_a_yes_after_a_restart_sends_once() {
 
     let decided = place
         .host()
-        .decide(&asked, &says(YesNo::Yes, me()))
+        .decide(&asked, &says(ApprovalAnswer::Yes, me()))
         .expect("it counts");
     assert_eq!(decided.state.name(), "granted");
     assert_eq!(place.sent(), 0, "a word alone sends nothing");
-    let again = place.host().decide(&asked, &says(YesNo::Yes, me()));
+    let again = place
+        .host()
+        .decide(&asked, &says(ApprovalAnswer::Yes, me()));
     assert_eq!(refused(again).code(), "F0992");
 
-    assert_eq!(place.goes_on(run).await.status, Status::Ok);
+    assert_eq!(place.goes_on(run).await.status, EpisodeStatus::Ok);
     assert_eq!(place.sent(), 1);
     let ApprovalState::Used { word, .. } = place.state(&asked) else {
         panic!("it was not used up")
     };
     assert_eq!(word.by, OsUser::current().to_string());
     assert_eq!((word.why.as_str(), word.at), ("for a test", Timestamp(NOW)));
-    let third = place.host().decide(&asked, &says(YesNo::Yes, me()));
+    let third = place
+        .host()
+        .decide(&asked, &says(ApprovalAnswer::Yes, me()));
     assert_eq!(refused(third).code(), "F0992");
 }
 
@@ -225,7 +244,7 @@ async fn e17_a_no_sends_nothing_and_the_run_goes_on() {
     let (run, asked) = place.waiting("a").await;
     place
         .host()
-        .decide(&asked, &says(YesNo::No, me()))
+        .decide(&asked, &says(ApprovalAnswer::No, me()))
         .expect("it counts");
     place.goes_on(run).await;
     assert_eq!(place.sent(), 0);
@@ -237,7 +256,9 @@ async fn e17_a_word_that_comes_too_late_is_none() {
     let place = Place::asking(|_| {}).await;
     let (run, asked) = place.waiting("a").await;
     place.clock.0.store(EXPIRES, Ordering::SeqCst);
-    let late = place.host().decide(&asked, &says(YesNo::Yes, me()));
+    let late = place
+        .host()
+        .decide(&asked, &says(ApprovalAnswer::Yes, me()));
     assert_eq!(refused(late).code(), "F0993");
     assert_eq!(place.state(&asked), ApprovalState::Expired);
     place.goes_on(run).await;
@@ -250,7 +271,7 @@ async fn e17_an_old_yes_is_of_no_use_to_another_run() {
     let (first, asked) = place.waiting("a").await;
     place
         .host()
-        .decide(&asked, &says(YesNo::Yes, me()))
+        .decide(&asked, &says(ApprovalAnswer::Yes, me()))
         .expect("it counts");
     place.goes_on(first).await;
     let (second, other) = place.waiting("b").await;
@@ -284,11 +305,15 @@ async fn e17_only_a_role_that_the_rule_names_may_decide() {
         .await
         .with_people("operator", &["os:bob"]);
     let (_, asked) = place.waiting("a").await;
-    let error = refused(place.host().decide(&asked, &says(YesNo::Yes, me())));
+    let error = refused(
+        place
+            .host()
+            .decide(&asked, &says(ApprovalAnswer::Yes, me())),
+    );
     assert_eq!(error.code(), "F0995");
     assert!(error.to_string().contains("the role operator"), "{error}");
     assert_eq!(place.state(&asked), ApprovalState::Open);
-    let bob = says(YesNo::Yes, Person::OsUser(bob()));
+    let bob = says(ApprovalAnswer::Yes, Approver::OsUser(bob()));
     place
         .host()
         .decide(&asked, &bob)
@@ -306,7 +331,7 @@ async fn e17_only_a_role_that_the_rule_names_may_decide() {
     assert_eq!(refused(place.host().decide(&asked, &bob)).code(), "F0995");
     place
         .host()
-        .decide(&asked, &says(YesNo::Yes, me()))
+        .decide(&asked, &says(ApprovalAnswer::Yes, me()))
         .expect("it is my home");
 }
 
@@ -316,13 +341,17 @@ async fn e17_a_second_person_is_someone_else_than_the_starter() {
     let place = Place::asking(|terms| terms.second_person = true).await;
     let place = place.with_people("operator", &[&mine, "os:bob"]);
     let (run, asked) = place.waiting("a").await;
-    let error = refused(place.host().decide(&asked, &says(YesNo::Yes, me())));
+    let error = refused(
+        place
+            .host()
+            .decide(&asked, &says(ApprovalAnswer::Yes, me())),
+    );
     assert_eq!(error.code(), "F0997");
     assert!(
         error.to_string().contains("rule `ask before publishing`"),
         "{error}"
     );
-    let bob = says(YesNo::Yes, Person::OsUser(bob()));
+    let bob = says(ApprovalAnswer::Yes, Approver::OsUser(bob()));
     place
         .host()
         .decide(&asked, &bob)
@@ -331,7 +360,7 @@ async fn e17_a_second_person_is_someone_else_than_the_starter() {
     assert_eq!(place.sent(), 1);
 
     let (_, asked) = place.waiting("b").await;
-    let no = says(YesNo::No, me());
+    let no = says(ApprovalAnswer::No, me());
     place
         .host()
         .decide(&asked, &no)
@@ -354,34 +383,39 @@ async fn e17_a_key_decides_by_its_signature() {
     let sign = |key: &ApproverKey, answer| key.sign(&asked.id, &BINDING, answer);
     let name = format!(
         "key:{}",
-        sign(&ada, YesNo::Yes).fingerprint().expect("a key")
+        sign(&ada, ApprovalAnswer::Yes)
+            .fingerprint()
+            .expect("a key")
     );
     let place = place.with_people("operator", &[&name]);
     let decide = |answer, signed: SignedWord| {
         place
             .host()
-            .decide(&asked, &says(answer, Person::Key(signed)))
+            .decide(&asked, &says(answer, Approver::Key(signed)))
     };
     assert_eq!(
-        refused(decide(YesNo::Yes, sign(&eve, YesNo::Yes))).code(),
+        refused(decide(ApprovalAnswer::Yes, sign(&eve, ApprovalAnswer::Yes))).code(),
         "F0995"
     );
     assert_eq!(
-        refused(decide(YesNo::Yes, sign(&ada, YesNo::No))).code(),
+        refused(decide(ApprovalAnswer::Yes, sign(&ada, ApprovalAnswer::No))).code(),
         "F0996"
     );
     let forged = SignedWord {
-        key: sign(&ada, YesNo::Yes).key,
-        ..sign(&eve, YesNo::Yes)
+        key: sign(&ada, ApprovalAnswer::Yes).key,
+        ..sign(&eve, ApprovalAnswer::Yes)
     };
-    assert_eq!(refused(decide(YesNo::Yes, forged)).code(), "F0996");
-    let elsewhere = ada.sign(&asked.id, &Digest([8; 32]), YesNo::Yes);
-    assert_eq!(refused(decide(YesNo::Yes, elsewhere)).code(), "F0996");
-    let decided = decide(YesNo::Yes, sign(&ada, YesNo::Yes)).expect("it counts");
+    assert_eq!(refused(decide(ApprovalAnswer::Yes, forged)).code(), "F0996");
+    let elsewhere = ada.sign(&asked.id, &Digest([8; 32]), ApprovalAnswer::Yes);
+    assert_eq!(
+        refused(decide(ApprovalAnswer::Yes, elsewhere)).code(),
+        "F0996"
+    );
+    let decided = decide(ApprovalAnswer::Yes, sign(&ada, ApprovalAnswer::Yes)).expect("it counts");
     let word = decided.state.word().expect("a word");
     assert_eq!(word.by, name);
     let kept = word.signature.as_ref().expect("the signature is kept");
-    assert!(kept.says(&asked.id, &BINDING, YesNo::Yes));
+    assert!(kept.says(&asked.id, &BINDING, ApprovalAnswer::Yes));
     place.goes_on(run).await;
     assert_eq!(place.sent(), 1);
 }
@@ -393,7 +427,7 @@ async fn e17_a_run_that_is_over_asks_nothing_more() {
     let host = place.host();
     let handle = host.cancel(run).expect("it can be").expect("nobody has it");
     finished(handle).await;
-    let error = refused(host.decide(&asked, &says(YesNo::Yes, me())));
+    let error = refused(host.decide(&asked, &says(ApprovalAnswer::Yes, me())));
     assert_eq!(error.code(), "F0992");
     assert!(error.to_string().contains("withdrawn"), "{error}");
     assert!(
@@ -411,10 +445,10 @@ async fn e17_nobody_says_yes_to_what_cannot_be_read() {
     let (run, asked) = place.waiting("a").await;
     let host = place.host();
     host.shred(run).expect("it can be");
-    let error = refused(host.decide(&asked, &says(YesNo::Yes, me())));
+    let error = refused(host.decide(&asked, &says(ApprovalAnswer::Yes, me())));
     assert_eq!(error.code(), "F0998");
     assert_eq!(place.state(&asked), ApprovalState::Open);
-    host.decide(&asked, &says(YesNo::No, me()))
+    host.decide(&asked, &says(ApprovalAnswer::No, me()))
         .expect("a no can be said");
 }
 
@@ -426,7 +460,7 @@ async fn e16_a_yes_does_not_pass_the_kill_switch_and_only_a_person_lifts_it() {
     let host = place.host();
     host.kill(scope.clone(), &bob(), "too many complaints")
         .expect("anyone may");
-    host.decide(&asked, &says(YesNo::Yes, me()))
+    host.decide(&asked, &says(ApprovalAnswer::Yes, me()))
         .expect("it counts");
     drop(host);
     place.goes_on(run).await;
@@ -441,7 +475,7 @@ async fn e16_a_yes_does_not_pass_the_kill_switch_and_only_a_person_lifts_it() {
     let lifted = host
         .lift(scope, &OsUser::current(), "calm again")
         .expect("I may");
-    assert_eq!(lifted, Lifted::Now);
+    assert_eq!(lifted, LiftOutcome::Now);
     drop(host);
     let record = place.host().kill_record().expect("a list").remove(0);
     assert_eq!(record.thrown.by, "os:bob");
@@ -452,7 +486,7 @@ async fn e16_a_yes_does_not_pass_the_kill_switch_and_only_a_person_lifts_it() {
     let (run, asked) = place.waiting("b").await;
     place
         .host()
-        .decide(&asked, &says(YesNo::Yes, me()))
+        .decide(&asked, &says(ApprovalAnswer::Yes, me()))
         .expect("it counts");
     place.goes_on(run).await;
     assert_eq!(place.sent(), 1);
@@ -466,7 +500,7 @@ async fn e14_an_override_allows_one_more_send() {
         let (run, asked) = place.waiting("a").await;
         place
             .host()
-            .decide(&asked, &says(YesNo::Yes, me()))
+            .decide(&asked, &says(ApprovalAnswer::Yes, me()))
             .expect("it counts");
         place.goes_on(run).await;
         place.sent()
@@ -496,7 +530,7 @@ async fn e17_what_nobody_knows_becomes_a_ticket() {
     let (run, asked) = place.waiting("a").await;
     place
         .host()
-        .decide(&asked, &says(YesNo::Yes, me()))
+        .decide(&asked, &says(ApprovalAnswer::Yes, me()))
         .expect("it counts");
     place.goes_on(run).await;
     let tickets = place.host().tickets().expect("a list");

@@ -8,13 +8,13 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use fathom_core::id::RunId;
-use fathom_core::outcome::{EpisodeResult, Status};
-use fathom_core::packet::Frame;
-use fathom_core::programs::rlm::{Params, Place};
+use fathom_core::outcome::{EpisodeResult, EpisodeStatus};
+use fathom_core::packet::PacketFrame;
+use fathom_core::programs::rlm::{MaterialSource, RlmConfig};
 use fathom_core::stop::StopReason;
-use fathom_host::exploring::{Exploration, read_text};
+use fathom_host::exploring::{RlmRequest, read_text};
 use fathom_host::{HostError, Runtime};
-use fathom_testkit::server::{Gate, ModelServer};
+use fathom_testkit::server::{ChunkGate, ModelServer};
 
 use crate::fixture::{check, finished, host, models};
 use crate::rlm::{answer, begin, coder, exploration, said};
@@ -23,13 +23,13 @@ use crate::rlm::{answer, begin, coder, exploration, said};
 struct Begun {
     host: Runtime,
     run: RunId,
-    gate: Gate,
+    gate: ChunkGate,
     server: ModelServer,
 }
 
 /// Begins a run on these and interrupts it in the middle of a cell.
-async fn begun(dir: &Path, wanted: Exploration) -> Begun {
-    let gate = Gate::new();
+async fn begun(dir: &Path, wanted: RlmRequest) -> Begun {
+    let gate = ChunkGate::new();
     let held = gate.clone();
     let server = coder(&["llm_query('x')\nSUBMIT(context)"], move |seen| {
         said(seen).gated(&held)
@@ -91,7 +91,7 @@ async fn r07_what_a_pipe_said_is_kept_with_the_run() {
     let result = begun.goes_on().await;
     assert_eq!(
         (result.status, answer(&result)),
-        (Status::Ok, "web-3 FAILED")
+        (EpisodeStatus::Ok, "web-3 FAILED")
     );
 }
 
@@ -119,9 +119,9 @@ async fn x08_what_cannot_be_kept_is_refused() {
     let host = host(&dir.path().join("home"));
     let half = vec![b'a'; 30 << 20];
     let (one, two) = (nameless(dir.path(), &half), nameless(dir.path(), &half));
-    let explore = async |wanted: Exploration| {
+    let explore = async |wanted: RlmRequest| {
         let models = models(&server);
-        host.explore(wanted, &models, &Frame::default()).await
+        host.explore(wanted, &models, &PacketFrame::default()).await
     };
     assert!(explore(exploration(&open_as(&one))).await.is_ok());
     let mut both = exploration(&open_as(&one));
@@ -240,7 +240,7 @@ async fn r01_what_was_left_out_of_a_folder_without_text_is_told() {
     let host = host(&dir.path().join("home"));
     let models = models(&server);
     let explored = host
-        .explore(exploration(&folder), &models, &Frame::default())
+        .explore(exploration(&folder), &models, &PacketFrame::default())
         .await;
     let Err(HostError::NoMaterial { skipped }) = explored else {
         panic!("contains no readable text");
@@ -263,12 +263,12 @@ async fn r01_flaws_of_a_text_without_a_file_are_told() {
     wanted.paths.clear();
     wanted.text = Some(read_text("stdin", bytes.as_slice()).expect("it is text"));
     let explored = host
-        .explore(wanted, &models(&server), &Frame::default())
+        .explore(wanted, &models(&server), &PacketFrame::default())
         .await
         .expect("it is read");
     let said: Vec<String> = explored.skipped.iter().map(ToString::to_string).collect();
     let expected = "`stdin` was taken as UTF-8: one place in it is not, and stands as `\u{fffd}`";
     assert_eq!(said, [expected]);
-    let params = Params::read(&explored.program).expect("its own");
-    assert!(matches!(params.given[0].place, Place::Here { .. }));
+    let params = RlmConfig::read(&explored.program).expect("its own");
+    assert!(matches!(params.given[0].place, MaterialSource::Here { .. }));
 }

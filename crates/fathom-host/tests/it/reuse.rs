@@ -1,7 +1,7 @@
 //! Answers that were given before: when they are used again, and when they must not be.
 
 use fathom_core::outcome::EpisodeResult;
-use fathom_core::programs::council::{Params, Report, Reuse, Vote};
+use fathom_core::programs::council::{CouncilConfig, CouncilReport, ReusePolicy, Vote};
 use fathom_host::Runtime;
 use fathom_testkit::server::ModelServer;
 
@@ -9,16 +9,16 @@ use crate::fixture::{check, finished, host};
 use crate::panel::{COMPLEX, approve, ask, council, report, sub_chiefs};
 use crate::weights::with_embeddings;
 
-fn reusing(reuse: Reuse) -> Params {
-    Params { reuse, ..council() }
+fn reusing(reuse: ReusePolicy) -> CouncilConfig {
+    CouncilConfig { reuse, ..council() }
 }
 
 async fn decide(
     host: &Runtime,
     question: &str,
-    params: &Params,
+    params: &CouncilConfig,
     server: &ModelServer,
-) -> (EpisodeResult, Report) {
+) -> (EpisodeResult, CouncilReport) {
     let handle = host
         .start(ask(question, params, server))
         .expect("it starts");
@@ -33,7 +33,7 @@ async fn decide(
 async fn c10_the_same_packet_is_answered_from_before_and_costs_nothing() {
     let server = ModelServer::start(approve).await.expect("a port");
     let dir = tempfile::tempdir().expect("a folder");
-    let params = reusing(Reuse::Same);
+    let params = reusing(ReusePolicy::Same);
     let (first, _) = decide(&host(dir.path()), COMPLEX, &params, &server).await;
     assert_eq!(first.budget.spent.calls, 9);
     // Another process of the same home.
@@ -60,7 +60,7 @@ async fn c10_what_was_shredded_is_asked_again() {
     let server = ModelServer::start(approve).await.expect("a port");
     let dir = tempfile::tempdir().expect("a folder");
     let host = host(dir.path());
-    let params = reusing(Reuse::Same);
+    let params = reusing(ReusePolicy::Same);
     let handle = host
         .start(ask(COMPLEX, &params, &server))
         .expect("it starts");
@@ -76,8 +76,8 @@ async fn c10_without_leave_nothing_is_used_again() {
     let server = ModelServer::start(approve).await.expect("a port");
     let dir = tempfile::tempdir().expect("a folder");
     let host = host(dir.path());
-    decide(&host, COMPLEX, &reusing(Reuse::Same), &server).await;
-    decide(&host, COMPLEX, &reusing(Reuse::Off), &server).await;
+    decide(&host, COMPLEX, &reusing(ReusePolicy::Same), &server).await;
+    decide(&host, COMPLEX, &reusing(ReusePolicy::Off), &server).await;
     assert_eq!(server.log().len(), 18);
 }
 
@@ -86,7 +86,7 @@ async fn c10_a_similar_question_is_answered_from_before_where_the_charter_says_s
     let server = ModelServer::start(approve).await.expect("a port");
     let dir = tempfile::tempdir().expect("a folder");
     let host = with_embeddings(dir.path());
-    let similar = Reuse::Similar {
+    let similar = ReusePolicy::Similar {
         similarity_min_milli: 900,
     };
     decide(&host, COMPLEX, &reusing(similar), &server).await;
@@ -104,7 +104,7 @@ async fn c10_a_similar_question_is_answered_from_before_where_the_charter_says_s
                   and the pipeline of the holiday party?";
     decide(&host, unlike, &reusing(similar), &server).await;
     assert_eq!(server.log().len(), 18);
-    let elsewhere = Params {
+    let elsewhere = CouncilConfig {
         material: "other".to_owned(),
         ..reusing(similar)
     };

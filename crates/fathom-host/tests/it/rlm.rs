@@ -6,29 +6,29 @@ use std::path::Path;
 use std::time::Duration;
 
 use fathom_core::amounts::Dimension;
-use fathom_core::cell::{CellErrorKind, Form};
+use fathom_core::cell::{CellErrorKind, ValueFormat};
 use fathom_core::contract::RecursionPolicy;
-use fathom_core::outcome::{EpisodeResult, Status};
-use fathom_core::packet::Frame;
-use fathom_core::programs::rlm::{Params, Report};
+use fathom_core::outcome::{EpisodeResult, EpisodeStatus};
+use fathom_core::packet::PacketFrame;
+use fathom_core::programs::rlm::{RlmConfig, RlmReport};
 use fathom_core::programs::{direct, rlm};
-use fathom_core::recursion::Class;
+use fathom_core::recursion::SpawnClass;
 use fathom_core::stop::StopReason;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
-use fathom_host::exploring::{Exploration, Plain};
+use fathom_host::exploring::{PlainCallRule, RlmRequest};
 use fathom_host::{HostError, NewRun, RunEnd, RunHandle, Runtime};
 use fathom_testkit::records::answered_prompts;
-use fathom_testkit::server::{Behaviour, Gate, ModelServer, Seen, Tally};
+use fathom_testkit::server::{ChunkGate, ModelServer, ReplyBehaviour, ReportedUsage, SeenRequest};
 
 use crate::fixture::{BUDGET, check, finished, host, models, new_run};
 
 /// A model whose turns run these cells one after the other; whatever else it is asked, `leaf` answers.
 pub(crate) async fn coder(
     cells: &'static [&'static str],
-    leaf: impl Fn(&Seen) -> Behaviour + Send + Sync + 'static,
+    leaf: impl Fn(&SeenRequest) -> ReplyBehaviour + Send + Sync + 'static,
 ) -> ModelServer {
-    ModelServer::start(move |seen: &Seen| {
+    ModelServer::start(move |seen: &SeenRequest| {
         if !is_turn(seen) {
             return leaf(seen);
         }
@@ -37,31 +37,31 @@ pub(crate) async fn coder(
             .get(turn)
             .copied()
             .unwrap_or("SUBMIT('too many turns')");
-        Behaviour::reply(format!("```repl\n{code}\n```"))
+        ReplyBehaviour::reply(format!("```repl\n{code}\n```"))
     })
     .await
     .expect("a port")
 }
 
-fn is_turn(seen: &Seen) -> bool {
+fn is_turn(seen: &SeenRequest) -> bool {
     seen.prompt.contains("\nThe question:\n")
 }
 
-pub(crate) fn said(seen: &Seen) -> Behaviour {
-    Behaviour::reply(format!(
+pub(crate) fn said(seen: &SeenRequest) -> ReplyBehaviour {
+    ReplyBehaviour::reply(format!(
         "about {}",
         seen.prompt.trim_start_matches("user: ").trim()
     ))
 }
 
-pub(crate) fn exploration(path: &Path) -> Exploration {
-    Exploration {
+pub(crate) fn exploration(path: &Path) -> RlmRequest {
+    RlmRequest {
         goal: Text::default(),
         paths: vec![path.to_owned()],
         text: None,
-        params: Params::default(),
-        plain: Plain::Never,
-        direct: direct::Params::default(),
+        params: RlmConfig::default(),
+        plain: PlainCallRule::Never,
+        direct: direct::DirectConfig::default(),
     }
 }
 
@@ -71,7 +71,7 @@ fn recursion() -> RecursionPolicy {
         max_children: 2000,
         max_total_episodes: 4000,
         allowed_child_types: vec![rlm::NAME.to_owned()],
-        allowed_classes: vec![Class::Work],
+        allowed_classes: vec![SpawnClass::Work],
         ..RecursionPolicy::default()
     }
 }
@@ -79,11 +79,11 @@ fn recursion() -> RecursionPolicy {
 async fn explored(
     host: &Runtime,
     server: &ModelServer,
-    exploration: Exploration,
-) -> (NewRun, Option<fathom_host::exploring::Context>) {
+    exploration: RlmRequest,
+) -> (NewRun, Option<fathom_host::exploring::SandboxContext>) {
     let models = models(server);
     let explored = host
-        .explore(exploration, &models, &Frame::default())
+        .explore(exploration, &models, &PacketFrame::default())
         .await
         .expect("it is read");
     let mut new = new_run(explored.program, models);
@@ -95,14 +95,14 @@ async fn explored(
 pub(crate) async fn begin(
     host: &Runtime,
     server: &ModelServer,
-    exploration: Exploration,
+    exploration: RlmRequest,
 ) -> RunHandle {
     let (new, context) = explored(host, server, exploration).await;
     host.start_in(new, context.expect("a sandbox"))
         .expect("it starts")
 }
 
-fn report(result: &EpisodeResult) -> Report {
+fn report(result: &EpisodeResult) -> RlmReport {
     let report = result.report.as_ref().expect("a report");
     serde_json::from_str(report.as_str()).expect("JSON")
 }
@@ -154,7 +154,10 @@ async fn r01_code_finds_what_no_window_holds() {
     )
     .await;
     let result = explored_log(dir.path(), &server).await;
-    assert_eq!((result.status, answer(&result)), (Status::Ok, "web-3"));
+    assert_eq!(
+        (result.status, answer(&result)),
+        (EpisodeStatus::Ok, "web-3")
+    );
     assert_eq!(report(&result).iterations, 2);
     for entry in server.log() {
         let seen = entry.seen.prompt.len();
@@ -166,7 +169,7 @@ async fn r01_code_finds_what_no_window_holds() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r02_leaf_calls_and_children_answer_code() {
     let dir = tempfile::tempdir().expect("a folder");
-    let server = ModelServer::start(|seen: &Seen| {
+    let server = ModelServer::start(|seen: &SeenRequest| {
         let prompt = &seen.prompt;
         let code = if !is_turn(seen) {
             return said(seen);
@@ -177,13 +180,16 @@ async fn r02_leaf_calls_and_children_answer_code() {
         } else {
             "SUBMIT(str(len(context)))"
         };
-        Behaviour::reply(format!("```repl\n{code}\n```"))
+        ReplyBehaviour::reply(format!("```repl\n{code}\n```"))
     })
     .await
     .expect("a port");
     let result = explored_log(dir.path(), &server).await;
     let expected = r#"["about web-3", ["about a", "about b"], ["12", "18"], true]"#;
-    assert_eq!((result.status, answer(&result)), (Status::Ok, expected));
+    assert_eq!(
+        (result.status, answer(&result)),
+        (EpisodeStatus::Ok, expected)
+    );
     let report = report(&result);
     assert_eq!((report.subcalls, report.children), (3, 2));
 }
@@ -191,7 +197,7 @@ async fn r02_leaf_calls_and_children_answer_code() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r02_a_prompt_of_many_children_reaches_the_model_once() {
     let dir = tempfile::tempdir().expect("a folder");
-    let server = ModelServer::start(|seen: &Seen| {
+    let server = ModelServer::start(|seen: &SeenRequest| {
         let code = if !is_turn(seen) {
             return said(seen);
         } else if seen.prompt.contains("The question:\nWhich host") {
@@ -200,14 +206,14 @@ async fn r02_a_prompt_of_many_children_reaches_the_model_once() {
         } else {
             "SUBMIT(llm_query('web-3'))"
         };
-        Behaviour::reply(format!("```repl\n{code}\n```"))
+        ReplyBehaviour::reply(format!("```repl\n{code}\n```"))
     })
     .await
     .expect("a port");
     let result = explored_log(dir.path(), &server).await;
     assert_eq!(
         (result.status, answer(&result)),
-        (Status::Ok, "about web-3")
+        (EpisodeStatus::Ok, "about web-3")
     );
     let log = server.log();
     let asked = log.iter().filter(|entry| !is_turn(&entry.seen)).count();
@@ -219,7 +225,7 @@ async fn r02_a_prompt_of_many_children_reaches_the_model_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r02_a_grandchild_shares_what_its_parent_was_handed() {
     let dir = tempfile::tempdir().expect("a folder");
-    let server = ModelServer::start(|seen: &Seen| {
+    let server = ModelServer::start(|seen: &SeenRequest| {
         let code = if seen.prompt.contains("The question:\nWhich host") {
             "SUBMIT(rlm_query('ask others', context='all of it'))"
         } else if seen.prompt.contains("The question:\nask others") {
@@ -228,14 +234,14 @@ async fn r02_a_grandchild_shares_what_its_parent_was_handed() {
         } else {
             "SUBMIT(context)"
         };
-        Behaviour::reply(format!("```repl\n{code}\n```"))
+        ReplyBehaviour::reply(format!("```repl\n{code}\n```"))
     })
     .await
     .expect("a port");
     let result = explored_log(dir.path(), &server).await;
     assert_eq!(
         (result.status, answer(&result)),
-        (Status::Ok, "first, second, all of it")
+        (EpisodeStatus::Ok, "first, second, all of it")
     );
 }
 
@@ -251,7 +257,10 @@ async fn r03_a_cell_without_an_end_is_ended_and_the_run_goes_on() {
     let mut exploration = exploration(&log(dir.path()));
     exploration.params.limits.time = Millis(300);
     let result = finished(begin(&host, &server, exploration).await).await;
-    assert_eq!((result.status, answer(&result)), (Status::Ok, "kept 1"));
+    assert_eq!(
+        (result.status, answer(&result)),
+        (EpisodeStatus::Ok, "kept 1")
+    );
     let cells = report(&result).cells;
     assert_eq!(cells[1].error, Some(CellErrorKind::TimedOut));
     assert!(cells[1].took < Millis(800), "{:?}", cells[1]);
@@ -268,7 +277,7 @@ async fn r03_a_run_that_is_out_of_time_ends_its_cell() {
         .start_in(new, context.expect("a sandbox"))
         .expect("it starts");
     let result = finished(handle).await;
-    assert_eq!(result.status, Status::NeedsReview);
+    assert_eq!(result.status, EpisodeStatus::NeedsReview);
     assert!(
         result.budget.time_spent < Millis(900),
         "{:?}",
@@ -291,12 +300,12 @@ async fn r04_faults_are_exceptions_and_never_text() {
            SUBMIT(out)"],
         |seen| {
             if seen.prompt.contains("empty") {
-                Behaviour::reply("")
+                ReplyBehaviour::reply("")
             } else if seen.prompt.contains("filtered") {
-                Behaviour::status(400)
+                ReplyBehaviour::status(400)
                     .body(r#"{"error": {"code": "content_filter", "message": "no"}}"#)
             } else if seen.prompt.contains("cut") {
-                Behaviour::reply("half of").finish(fathom_testkit::server::Finish::Length)
+                ReplyBehaviour::reply("half of").finish(fathom_testkit::server::FinishCode::Length)
             } else {
                 said(seen)
             }
@@ -306,7 +315,7 @@ async fn r04_faults_are_exceptions_and_never_text() {
     let host = host(dir.path());
     let result = finished(begin(&host, &server, exploration(&log(dir.path()))).await).await;
     let said = answer(&result);
-    assert_eq!(result.status, Status::Ok, "{said}");
+    assert_eq!(result.status, EpisodeStatus::Ok, "{said}");
     let expected = r#"["Empty", "Refused", "Truncated", "about fine", [true, "about good"]]"#;
     // What a provider calls a filtered prompt differs; it is an exception in any case.
     assert_eq!(said.replace("Unavailable", "Refused"), expected);
@@ -322,7 +331,7 @@ async fn r04_the_time_of_a_thousand_calls_is_kept_and_so_is_what_they_brought() 
     ];
     let server = coder(cells, |seen| {
         if seen.prompt.contains("stalled") {
-            Behaviour::stall()
+            ReplyBehaviour::stall()
         } else {
             said(seen)
         }
@@ -375,7 +384,7 @@ async fn r04_caps_hold_over_a_thousand_calls_and_the_rest_is_kept() {
     ];
     for (name, cap) in caps {
         let dir = tempfile::tempdir().expect("a folder");
-        let usage = Tally::Says {
+        let usage = ReportedUsage::Says {
             input: 20,
             output: 10,
         };
@@ -401,7 +410,7 @@ async fn r04_caps_hold_over_a_thousand_calls_and_the_rest_is_kept() {
             answer(&result)
         );
         // The model could still say so: leaf calls leave the last one to it.
-        assert_eq!(result.status, Status::Ok, "{name}");
+        assert_eq!(result.status, EpisodeStatus::Ok, "{name}");
         let log = server.log();
         let last = log.last().expect("there were calls");
         assert!(last.seen.prompt.contains("your last turn"), "{name}");
@@ -423,7 +432,11 @@ async fn r05_a_prompt_beyond_the_window_is_refused_with_its_size() {
     models.sub.id = "openai/gpt-4o-mini".to_owned();
     models.main.id = "openai/gpt-4o-mini".to_owned();
     let read = host
-        .explore(exploration(&log(dir.path())), &models, &Frame::default())
+        .explore(
+            exploration(&log(dir.path())),
+            &models,
+            &PacketFrame::default(),
+        )
         .await
         .expect("it is read");
     let handle = host
@@ -456,7 +469,7 @@ async fn r06_what_fits_goes_out_as_a_plain_call() {
     let server = ModelServer::replying("web-3").await.expect("a port");
     let host = host(dir.path());
     let mut wanted = exploration(&path);
-    wanted.plain = Plain::IfItFits;
+    wanted.plain = PlainCallRule::IfItFits;
     let (new, context) = explored(&host, &server, wanted).await;
     assert!(context.is_none());
     assert_eq!(new.program.name, direct::NAME);
@@ -464,7 +477,10 @@ async fn r06_what_fits_goes_out_as_a_plain_call() {
     assert_eq!(answer(&result), "web-3");
     assert!(server.log()[0].seen.prompt.contains("web-3 failed at nine"));
     // Unless the user says otherwise, and where not an accepted value.
-    for (path, plain) in [(path, Plain::Never), (log(dir.path()), Plain::IfItFits)] {
+    for (path, plain) in [
+        (path, PlainCallRule::Never),
+        (log(dir.path()), PlainCallRule::IfItFits),
+    ] {
         let mut wanted = exploration(&path);
         wanted.plain = plain;
         let (new, context) = explored(&host, &server, wanted).await;
@@ -477,7 +493,7 @@ async fn r06_what_fits_goes_out_as_a_plain_call() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r07_a_run_goes_on_in_a_new_process_where_it_was() {
     let dir = tempfile::tempdir().expect("a folder");
-    let gate = Gate::new();
+    let gate = ChunkGate::new();
     gate.release(40);
     let held = gate.clone();
     let server = coder(
@@ -510,7 +526,7 @@ async fn r07_a_run_goes_on_in_a_new_process_where_it_was() {
     let result = finished(second.resume(run).expect("it goes on")).await;
     assert_eq!(
         (result.status, answer(&result)),
-        (Status::Ok, "about before, 60")
+        (EpisodeStatus::Ok, "about before, 60")
     );
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for entry in server.log() {
@@ -536,7 +552,7 @@ fn replied(host: &Runtime, run: fathom_core::id::RunId) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r07_material_that_changed_is_not_gone_on_with() {
     let dir = tempfile::tempdir().expect("a folder");
-    let gate = Gate::new();
+    let gate = ChunkGate::new();
     let held = gate.clone();
     let server = coder(&["SUBMIT(llm_query('x'))"], move |seen| {
         said(seen).gated(&held)
@@ -563,14 +579,14 @@ async fn r07_material_that_changed_is_not_gone_on_with() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r02_many_children_work_side_by_side_and_none_fails() {
     let dir = tempfile::tempdir().expect("a folder");
-    let server = ModelServer::start(|seen: &Seen| {
+    let server = ModelServer::start(|seen: &SeenRequest| {
         let code = if seen.prompt.contains("The question:\nWhich host") {
             "r = rlm_query_batched([f'q{n}' for n in range(1000)], contexts=[f'part {n}' for n in range(1000)])\n\
              SUBMIT(str(sum(x == f'part {n}' for n, x in enumerate(r))))"
         } else {
             "SUBMIT(context)"
         };
-        Behaviour::reply(format!("```repl\n{code}\n```")).after(Duration::from_millis(5))
+        ReplyBehaviour::reply(format!("```repl\n{code}\n```")).after(Duration::from_millis(5))
     })
     .await
     .expect("a port");
@@ -586,7 +602,10 @@ async fn r02_many_children_work_side_by_side_and_none_fails() {
         .expect("it starts");
     let run = handle.run();
     let result = finished(handle).await;
-    assert_eq!((result.status, answer(&result)), (Status::Ok, "1000"));
+    assert_eq!(
+        (result.status, answer(&result)),
+        (EpisodeStatus::Ok, "1000")
+    );
     check(&host, run);
 }
 
@@ -599,7 +618,7 @@ async fn r01_nothing_to_read_is_an_error_with_a_code() {
     let host = host(&dir.path().join("home"));
     let models = models(&server);
     let error = host
-        .explore(exploration(&empty), &models, &Frame::default())
+        .explore(exploration(&empty), &models, &PacketFrame::default())
         .await
         .err()
         .expect("there is nothing");
@@ -611,7 +630,7 @@ async fn r01_nothing_to_read_is_an_error_with_a_code() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn c10_leaf_calls_are_answered_with_what_an_earlier_run_was_told() {
     let dir = tempfile::tempdir().expect("a folder");
-    let gate = Gate::new();
+    let gate = ChunkGate::new();
     let held = gate.clone();
     let cells: &[&str] = &[
         "replies = llm_query_batched([f'part {n}' for n in range(30)])\n\
@@ -641,7 +660,7 @@ async fn c10_leaf_calls_are_answered_with_what_an_earlier_run_was_told() {
     let result = finished(second).await;
     assert_eq!(
         (result.status, answer(&result)),
-        (Status::Ok, "30, about the last")
+        (EpisodeStatus::Ok, "30, about the last")
     );
     // Another turn, and the one call that was not answered.
     assert_eq!(server.log().len(), 34);
@@ -660,22 +679,22 @@ async fn r01_what_is_no_json_lines_in_a_folder_is_text_and_that_is_said() {
     let host = host(&dir.path().join("home"));
     let models = models(&server);
     let read = host
-        .explore(exploration(&logs), &models, &Frame::default())
+        .explore(exploration(&logs), &models, &PacketFrame::default())
         .await
         .expect("it is read");
     let skipped: Vec<String> = read.skipped.iter().map(ToString::to_string).collect();
     assert_eq!(skipped.len(), 1, "{skipped:?}");
     let said = "bad.jsonl` was taken as text: line 3 is no JSON";
     assert!(skipped[0].ends_with(said), "{skipped:?}");
-    let params = Params::read(&read.program).expect("its own");
-    let forms: Vec<Form> = params.given.iter().map(|given| given.form).collect();
-    assert_eq!(forms, [Form::Text, Form::Lines]);
+    let params = RlmConfig::read(&read.program).expect("its own");
+    let forms: Vec<ValueFormat> = params.given.iter().map(|given| given.form).collect();
+    assert_eq!(forms, [ValueFormat::Text, ValueFormat::Lines]);
     // One that was named is an error, which says what can be done.
     let error = host
         .explore(
             exploration(&logs.join("bad.jsonl")),
             &models,
-            &Frame::default(),
+            &PacketFrame::default(),
         )
         .await
         .err()
@@ -693,7 +712,7 @@ async fn r01_lines_that_not_all_can_read_are_refused_at_every_size() {
     let models = models(&server);
     let explore = async |path: &Path| {
         let wanted = exploration(path);
-        host.explore(wanted, &models, &Frame::default()).await
+        host.explore(wanted, &models, &PacketFrame::default()).await
     };
     let nested = "[".repeat(5_000) + &"]".repeat(5_000);
     let large = format!("\"{}\"\n", "x".repeat(1 << 20));

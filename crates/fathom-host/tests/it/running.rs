@@ -1,20 +1,22 @@
 use fathom_core::amounts::{Amounts, Dimension};
 use fathom_core::event::{EventKind, Signal};
 use fathom_core::failure::FailureKind;
-use fathom_core::outcome::Status;
+use fathom_core::outcome::EpisodeStatus;
 use fathom_core::programs::direct;
-use fathom_core::step::Wait;
+use fathom_core::step::RunWait;
 use fathom_core::stop::StopReason;
 use fathom_core::unit::Millis;
 use fathom_host::{HostError, RunEnd};
 use fathom_store::RunState;
 use fathom_testkit::drill;
-use fathom_testkit::server::{Behaviour, Finish, Gate, ModelServer, Seen, Tally};
+use fathom_testkit::server::{
+    ChunkGate, FinishCode, ModelServer, ReplyBehaviour, ReportedUsage, SeenRequest,
+};
 
 use crate::fixture::{BUDGET, check, finished, host, models, new_run};
 
-fn ask() -> direct::Params {
-    direct::Params::default()
+fn ask() -> direct::DirectConfig {
+    direct::DirectConfig::default()
 }
 
 #[tokio::test]
@@ -27,13 +29,13 @@ async fn e01_a_question_is_answered_and_the_record_holds() {
         .expect("it starts");
     let run = handle.run();
     let result = finished(handle).await;
-    assert_eq!(result.status, Status::Ok);
+    assert_eq!(result.status, EpisodeStatus::Ok);
     assert_eq!(result.stop_reason, StopReason::Success);
     assert_eq!(result.answer.expect("an answer").as_str(), "because");
     assert_eq!(result.budget.spent.calls, 1);
     check(&host, run);
     let info = host.info(run).expect("it is listed");
-    assert_eq!(info.state, RunState::Finished(Status::Ok));
+    assert_eq!(info.state, RunState::Finished(EpisodeStatus::Ok));
     assert!(matches!(host.resume(run), Err(HostError::Finished { .. })));
 }
 
@@ -42,16 +44,16 @@ async fn c08_many_calls_at_once_stay_within_the_width() {
     let dir = tempfile::tempdir().expect("a folder");
     let server = ModelServer::replying("fine").await.expect("a port");
     let host = host(dir.path());
-    let params = drill::Params {
+    let params = drill::DrillConfig {
         calls: 500,
-        ..drill::Params::default()
+        ..drill::DrillConfig::default()
     };
     let handle = host
         .start(new_run(params.spec(), models(&server)))
         .expect("it starts");
     let run = handle.run();
     let result = finished(handle).await;
-    assert_eq!(result.status, Status::Ok);
+    assert_eq!(result.status, EpisodeStatus::Ok);
     assert_eq!(server.log().len(), 500);
     assert!(
         server.most_in_flight() <= 128,
@@ -64,17 +66,18 @@ async fn c08_many_calls_at_once_stay_within_the_width() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn e06_batched_calls_never_go_over_a_limit() {
     let dir = tempfile::tempdir().expect("a folder");
-    let usage = Tally::Says {
+    let usage = ReportedUsage::Says {
         input: 20,
         output: 10,
     };
-    let server = ModelServer::start(move |_: &Seen| Behaviour::reply("fine").usage(usage))
-        .await
-        .expect("a port");
+    let server =
+        ModelServer::start(move |_: &SeenRequest| ReplyBehaviour::reply("fine").usage(usage))
+            .await
+            .expect("a port");
     let host = host(dir.path());
-    let params = drill::Params {
+    let params = drill::DrillConfig {
         calls: 300,
-        ..drill::Params::default()
+        ..drill::DrillConfig::default()
     };
     let mut new = new_run(params.spec(), models(&server));
     new.budget.amounts.calls = 100;
@@ -100,11 +103,11 @@ async fn e06_batched_calls_never_go_over_a_limit() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn e05_a_deadline_reaches_calls_in_flight_and_keeps_what_was_said() {
     let dir = tempfile::tempdir().expect("a folder");
-    let gate = Gate::new();
+    let gate = ChunkGate::new();
     gate.release(2);
     let held = gate.clone();
-    let server = ModelServer::start(move |_: &Seen| {
-        Behaviour::chunks(["first ", "second ", "never"]).gated(&held)
+    let server = ModelServer::start(move |_: &SeenRequest| {
+        ReplyBehaviour::chunks(["first ", "second ", "never"]).gated(&held)
     })
     .await
     .expect("a port");
@@ -114,7 +117,7 @@ async fn e05_a_deadline_reaches_calls_in_flight_and_keeps_what_was_said() {
     let handle = host.start(new).expect("it starts");
     let run = handle.run();
     let result = finished(handle).await;
-    assert_eq!(result.status, Status::NeedsReview);
+    assert_eq!(result.status, EpisodeStatus::NeedsReview);
     let dimension = Dimension::Time;
     assert_eq!(
         result.stop_reason,
@@ -129,21 +132,21 @@ async fn e05_a_deadline_reaches_calls_in_flight_and_keeps_what_was_said() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn x04_cancel_reaches_children_and_calls_in_flight() {
     let dir = tempfile::tempdir().expect("a folder");
-    let server = ModelServer::start(|_: &Seen| Behaviour::stall())
+    let server = ModelServer::start(|_: &SeenRequest| ReplyBehaviour::stall())
         .await
         .expect("a port");
     let host = host(dir.path());
-    let child = drill::Child {
-        drill: drill::Params {
+    let child = drill::DrillChild {
+        drill: drill::DrillConfig {
             calls: 2,
-            ..drill::Params::default()
+            ..drill::DrillConfig::default()
         },
-        ..drill::Child::default()
+        ..drill::DrillChild::default()
     };
-    let params = drill::Params {
+    let params = drill::DrillConfig {
         calls: 0,
         children: vec![child.clone(), child.clone()],
-        ..drill::Params::default()
+        ..drill::DrillConfig::default()
     };
     let mut new = new_run(params.spec(), models(&server));
     new.contract.recursion.allowed_child_types = vec![child.child_type.clone()];
@@ -167,7 +170,7 @@ async fn x04_cancel_reaches_children_and_calls_in_flight() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn x08_an_outage_leaves_a_run_that_can_be_resumed() {
     let dir = tempfile::tempdir().expect("a folder");
-    let server = ModelServer::queued([Behaviour::html(), Behaviour::reply("back again")])
+    let server = ModelServer::queued([ReplyBehaviour::html(), ReplyBehaviour::reply("back again")])
         .await
         .expect("a port");
     let host = host(dir.path());
@@ -176,7 +179,9 @@ async fn x08_an_outage_leaves_a_run_that_can_be_resumed() {
         .expect("it starts");
     let run = handle.run();
     match handle.end().await {
-        RunEnd::Waiting(Wait::Outage(failure)) => assert_eq!(failure.kind, FailureKind::Malformed),
+        RunEnd::Waiting(RunWait::Outage(failure)) => {
+            assert_eq!(failure.kind, FailureKind::Malformed)
+        }
         other => panic!("{other:?}"),
     }
     assert_eq!(host.unfinished().expect("a list"), [run]);
@@ -192,13 +197,14 @@ async fn x08_an_outage_leaves_a_run_that_can_be_resumed() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn e06_usage_above_the_reservation_is_an_overrun() {
     let dir = tempfile::tempdir().expect("a folder");
-    let usage = Tally::Says {
+    let usage = ReportedUsage::Says {
         input: 5_000,
         output: 9_000,
     };
-    let server = ModelServer::start(move |_: &Seen| Behaviour::reply("short").usage(usage))
-        .await
-        .expect("a port");
+    let server =
+        ModelServer::start(move |_: &SeenRequest| ReplyBehaviour::reply("short").usage(usage))
+            .await
+            .expect("a port");
     let host = host(dir.path());
     let handle = host
         .start(new_run(ask().spec(), models(&server)))
@@ -217,23 +223,23 @@ async fn e06_usage_above_the_reservation_is_an_overrun() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn x02_a_fork_goes_on_from_any_record_of_any_episode() {
     let dir = tempfile::tempdir().expect("a folder");
-    let server = ModelServer::start(|seen: &Seen| {
+    let server = ModelServer::start(|seen: &SeenRequest| {
         if seen.prompt.contains("Rubric") {
-            Behaviour::reply("PASS it says so")
+            ReplyBehaviour::reply("PASS it says so")
         } else if seen.prompt.contains("half") {
-            Behaviour::reply(" and done")
+            ReplyBehaviour::reply(" and done")
         } else {
-            Behaviour::reply("half").finish(Finish::Length)
+            ReplyBehaviour::reply("half").finish(FinishCode::Length)
         }
     })
     .await
     .expect("a port");
     let host = host(dir.path());
-    let review = direct::Review {
+    let review = direct::ReviewRules {
         rubric: "be whole".into(),
         revisions_max: 1,
     };
-    let params = direct::Params {
+    let params = direct::DirectConfig {
         review: Some(review),
         ..ask()
     };
@@ -242,14 +248,14 @@ async fn x02_a_fork_goes_on_from_any_record_of_any_episode() {
     let handle = host.start(new).expect("it starts");
     let run = handle.run();
     let original = finished(handle).await;
-    assert_eq!(original.status, Status::Ok);
+    assert_eq!(original.status, EpisodeStatus::Ok);
     let records = host.records(run).expect("records");
     assert!(
         records.iter().any(|(episode, _)| !episode.is_root()),
         "there is a child"
     );
     for (episode, record) in &records {
-        let place = fathom_host::story::Place {
+        let place = fathom_host::story::RecordRef {
             episode: episode.clone(),
             seq: record.seq,
         };
@@ -287,7 +293,7 @@ async fn x08_a_shredded_run_verifies_and_says_that_its_content_is_gone() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn e16_a_global_kill_stops_a_run_and_survives_a_restart() {
     let dir = tempfile::tempdir().expect("a folder");
-    let server = ModelServer::start(|_: &Seen| Behaviour::stall())
+    let server = ModelServer::start(|_: &SeenRequest| ReplyBehaviour::stall())
         .await
         .expect("a port");
     let host_one = host(dir.path());
@@ -323,9 +329,9 @@ async fn e16_a_global_kill_stops_a_run_and_survives_a_restart() {
 async fn x04_a_resumed_run_hears_what_was_durable_before_it_listened() {
     let dir = tempfile::tempdir().expect("a folder");
     let server = ModelServer::queued([
-        Behaviour::reply("first"),
-        Behaviour::html(),
-        Behaviour::reply("back again"),
+        ReplyBehaviour::reply("first"),
+        ReplyBehaviour::html(),
+        ReplyBehaviour::reply("back again"),
     ])
     .await
     .expect("a port");
@@ -341,7 +347,7 @@ async fn x04_a_resumed_run_hears_what_was_durable_before_it_listened() {
     let run = handle.run();
     assert!(matches!(
         handle.end().await,
-        RunEnd::Waiting(Wait::Outage(_))
+        RunEnd::Waiting(RunWait::Outage(_))
     ));
     let resumed = host.resume(run).expect("it resumes");
     // Both go through the journal's one queue, behind the records of the resumed run: when the second is in,

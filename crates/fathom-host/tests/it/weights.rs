@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fathom_host::local::Embedded;
-use fathom_host::{Options, Runtime};
+use fathom_host::local::EmbeddedModels;
+use fathom_host::{Runtime, RuntimeOptions};
 
 /// The folder of weights.
 #[expect(
@@ -21,9 +21,9 @@ pub(crate) fn folder() -> PathBuf {
 
 /// A host whose embedding model is there.
 pub(crate) fn with_embeddings(home: &Path) -> Runtime {
-    Runtime::open(Options {
-        embedded: Arc::new(Embedded::new(folder())),
-        ..Options::new(home.to_owned(), |_| None)
+    Runtime::open(RuntimeOptions {
+        embedded: Arc::new(EmbeddedModels::new(folder())),
+        ..RuntimeOptions::new(home.to_owned(), |_| None)
     })
     .expect("the home opens")
 }

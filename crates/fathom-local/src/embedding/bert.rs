@@ -9,7 +9,7 @@ use rten_tensor::{Matrix, NdTensorView};
 use rten_vecmath::{Gelu, Normalize, NormalizeOptions, Softmax, Sum, SumSquareSub};
 
 use super::error::ModelFault;
-use super::safetensors::Tensors;
+use super::safetensors::TensorFile;
 use super::vector::{DIMENSIONS, Embedding};
 
 // The shape of all-MiniLM-L6-v2. Loading compares every tensor with it.
@@ -24,36 +24,36 @@ const KINDS: usize = 2;
 const EPSILON: f32 = 1e-12;
 
 /// The weights in the layout for multiplication.
-pub(super) struct Bert {
+pub(super) struct BertModel {
     words: Vec<f32>,
     /// The vector of each position plus that of the first text kind: there is only one kind here.
     positions: Vec<f32>,
-    norm: Norm,
-    layers: Vec<Layer>,
+    norm: LayerNorm,
+    layers: Vec<BertLayer>,
 }
 
-struct Layer {
+struct BertLayer {
     /// Query, key and value side by side.
-    look: Dense,
-    attended: Dense,
-    attended_norm: Norm,
-    inner: Dense,
-    outer: Dense,
-    outer_norm: Norm,
+    look: DenseWeights,
+    attended: DenseWeights,
+    attended_norm: LayerNorm,
+    inner: DenseWeights,
+    outer: DenseWeights,
+    outer_norm: LayerNorm,
 }
 
-struct Dense {
+struct DenseWeights {
     weights: PackedBMatrix<f32>,
     bias: Vec<f32>,
 }
 
-struct Norm {
+struct LayerNorm {
     scale: Vec<f32>,
     bias: Vec<f32>,
 }
 
-impl Bert {
-    pub(super) fn load(tensors: &Tensors<'_>) -> Result<Self, ModelFault> {
+impl BertModel {
+    pub(super) fn load(tensors: &TensorFile<'_>) -> Result<Self, ModelFault> {
         let gemm = GemmExecutor::new();
         let mut positions = tensors.floats(
             "embeddings.position_embeddings.weight",
@@ -72,9 +72,9 @@ impl Bert {
                 &[WORD_PIECES, DIMENSIONS],
             )?,
             positions,
-            norm: Norm::load(tensors, "embeddings.LayerNorm")?,
+            norm: LayerNorm::load(tensors, "embeddings.LayerNorm")?,
             layers: (0..LAYERS)
-                .map(|layer| Layer::load(tensors, &gemm, &format!("encoder.layer.{layer}")))
+                .map(|layer| BertLayer::load(tensors, &gemm, &format!("encoder.layer.{layer}")))
                 .collect::<Result<_, _>>()?,
         })
     }
@@ -117,10 +117,14 @@ impl Bert {
     }
 }
 
-impl Layer {
-    fn load(tensors: &Tensors<'_>, gemm: &GemmExecutor, layer: &str) -> Result<Self, ModelFault> {
+impl BertLayer {
+    fn load(
+        tensors: &TensorFile<'_>,
+        gemm: &GemmExecutor,
+        layer: &str,
+    ) -> Result<Self, ModelFault> {
         let one = |name: &str, inputs, outputs| {
-            Dense::load(
+            DenseWeights::load(
                 tensors,
                 gemm,
                 &[&format!("{layer}.{name}")],
@@ -130,7 +134,7 @@ impl Layer {
         };
         let look = ["query", "key", "value"].map(|name| format!("{layer}.attention.self.{name}"));
         Ok(Self {
-            look: Dense::load(
+            look: DenseWeights::load(
                 tensors,
                 gemm,
                 &look.each_ref().map(String::as_str),
@@ -138,10 +142,13 @@ impl Layer {
                 DIMENSIONS,
             )?,
             attended: one("attention.output.dense", DIMENSIONS, DIMENSIONS)?,
-            attended_norm: Norm::load(tensors, &format!("{layer}.attention.output.LayerNorm"))?,
+            attended_norm: LayerNorm::load(
+                tensors,
+                &format!("{layer}.attention.output.LayerNorm"),
+            )?,
             inner: one("intermediate.dense", DIMENSIONS, INNER)?,
             outer: one("output.dense", INNER, DIMENSIONS)?,
-            outer_norm: Norm::load(tensors, &format!("{layer}.output.LayerNorm"))?,
+            outer_norm: LayerNorm::load(tensors, &format!("{layer}.output.LayerNorm"))?,
         })
     }
 
@@ -153,7 +160,8 @@ impl Layer {
     ) -> Result<(), ModelFault> {
         let count = rows.len() / DIMENSIONS;
         let mut looks = vec![0.0; count * 3 * DIMENSIONS];
-        self.look.apply(gemm, rows, &mut looks, Onto::Nothing)?;
+        self.look
+            .apply(gemm, rows, &mut looks, Accumulate::Nothing)?;
         let mut attended = Vec::with_capacity(rows.len());
         let mut rest = looks.as_slice();
         for text in texts {
@@ -163,13 +171,15 @@ impl Layer {
         }
         // Onto the rows themselves: the residual connections of the network.
         self.attended
-            .apply(gemm, &attended, rows, Onto::WhatIsThere)?;
+            .apply(gemm, &attended, rows, Accumulate::WhatIsThere)?;
         self.attended_norm.apply(rows);
 
         let mut inner = vec![0.0; count * INNER];
-        self.inner.apply(gemm, rows, &mut inner, Onto::Nothing)?;
+        self.inner
+            .apply(gemm, rows, &mut inner, Accumulate::Nothing)?;
         Gelu {}.map_mut(&mut inner);
-        self.outer.apply(gemm, &inner, rows, Onto::WhatIsThere)?;
+        self.outer
+            .apply(gemm, &inner, rows, Accumulate::WhatIsThere)?;
         self.outer_norm.apply(rows);
         Ok(())
     }
@@ -177,15 +187,15 @@ impl Layer {
 
 /// Initial value of a product's output.
 #[derive(Clone, Copy)]
-enum Onto {
+enum Accumulate {
     Nothing,
     WhatIsThere,
 }
 
-impl Dense {
+impl DenseWeights {
     /// Loads layers that share their input, side by side.
     fn load(
-        tensors: &Tensors<'_>,
+        tensors: &TensorFile<'_>,
         gemm: &GemmExecutor,
         names: &[&str],
         inputs: usize,
@@ -208,14 +218,14 @@ impl Dense {
         gemm: &GemmExecutor,
         rows: &[f32],
         output: &mut [f32],
-        onto: Onto,
+        onto: Accumulate,
     ) -> Result<(), ModelFault> {
         let count = output.len() / self.bias.len();
         let input = matrix(rows, count, rows.len() / count.max(1))?;
         let options = GemmOptions {
             beta: match onto {
-                Onto::Nothing => 0.0,
-                Onto::WhatIsThere => 1.0,
+                Accumulate::Nothing => 0.0,
+                Accumulate::WhatIsThere => 1.0,
             },
             bias: Some(BiasVector::Row(&self.bias)),
             ..GemmOptions::default()
@@ -230,8 +240,8 @@ impl Dense {
     }
 }
 
-impl Norm {
-    fn load(tensors: &Tensors<'_>, name: &str) -> Result<Self, ModelFault> {
+impl LayerNorm {
+    fn load(tensors: &TensorFile<'_>, name: &str) -> Result<Self, ModelFault> {
         Ok(Self {
             scale: tensors.floats(&format!("{name}.weight"), &[DIMENSIONS])?,
             bias: tensors.floats(&format!("{name}.bias"), &[DIMENSIONS])?,

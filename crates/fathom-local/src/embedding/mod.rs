@@ -26,9 +26,9 @@ use tokenizers::{Tokenizer, TruncationParams};
 pub use error::EmbeddingError;
 pub use vector::{DIMENSIONS, Embedding};
 
-use bert::Bert;
+use bert::BertModel;
 use error::ModelFault;
-use safetensors::Tensors;
+use safetensors::TensorFile;
 
 /// Maximum number of word pieces read of one text, including the two end markers: the model was trained so.
 pub const WORD_PIECES_MAX: usize = 256;
@@ -52,13 +52,13 @@ const BATCH_PIECES_MAX: usize = WORD_PIECES_MAX;
 const PROBE: &str = "A short sentence shows that the weights and the tokenizer belong together.";
 
 /// The loaded model. Shared by reference: it keeps nothing between calls.
-pub struct Embedder {
-    bert: Bert,
+pub struct SentenceEmbedder {
+    bert: BertModel,
     tokenizer: Tokenizer,
     threads: ThreadPool,
 }
 
-impl Embedder {
+impl SentenceEmbedder {
     /// Loads the weights (`.safetensors`) and the tokenizer (`tokenizer.json`), and embeds one sentence to see
     /// that they belong together.
     pub fn load(weights: &Path, tokenizer: &Path) -> Result<Self, EmbeddingError> {
@@ -67,7 +67,7 @@ impl Embedder {
             cause,
         };
         let file = read(weights, WEIGHTS_BYTES_MAX)?;
-        let bert = unwinding(|| Bert::load(&Tensors::parse(&file)?))
+        let bert = unwinding(|| BertModel::load(&TensorFile::parse(&file)?))
             .map_err(|fault| unusable(fault.to_string()))?;
         let embedder = Self {
             bert,
@@ -118,7 +118,7 @@ impl Embedder {
     }
 }
 
-impl fmt::Debug for Embedder {
+impl fmt::Debug for SentenceEmbedder {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Embedder").finish_non_exhaustive()
     }

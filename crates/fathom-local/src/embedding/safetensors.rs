@@ -9,20 +9,20 @@ use super::error::ModelFault;
 const HEADER_BYTES_MAX: usize = 1024 * 1024;
 
 /// A file with a parsed header. A tensor is checked when it is read.
-pub(super) struct Tensors<'a> {
+pub(super) struct TensorFile<'a> {
     header: Map<String, Value>,
     data: &'a [u8],
 }
 
 /// Header entry of one tensor.
 #[derive(Deserialize)]
-struct Entry {
+struct TensorEntry {
     dtype: String,
     shape: Vec<usize>,
     data_offsets: (usize, usize),
 }
 
-impl<'a> Tensors<'a> {
+impl<'a> TensorFile<'a> {
     pub(super) fn parse(file: &'a [u8]) -> Result<Self, ModelFault> {
         let short = || ModelFault::ShortHeader;
         let (length, rest) = file.split_first_chunk::<8>().ok_or_else(short)?;
@@ -56,7 +56,8 @@ impl<'a> Tensors<'a> {
             name: name.to_owned(),
             cause,
         };
-        let entry = Entry::deserialize(entry).map_err(|error| tensor(format!(": {error}")))?;
+        let entry =
+            TensorEntry::deserialize(entry).map_err(|error| tensor(format!(": {error}")))?;
         if entry.dtype != "F32" || entry.shape != shape {
             return Err(tensor(format!(
                 " is {} {:?}, not F32 {shape:?}",

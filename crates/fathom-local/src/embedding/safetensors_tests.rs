@@ -11,7 +11,7 @@ const HEADER: &str =
 #[track_caller]
 fn refused(header: &str, expected: &str) {
     let file = file(header, &[0; 12]);
-    let found = Tensors::parse(&file).and_then(|tensors| tensors.floats("a", &[2, 1]));
+    let found = TensorFile::parse(&file).and_then(|tensors| tensors.floats("a", &[2, 1]));
     let error = found.unwrap_err().to_string();
     assert!(error.contains(expected), "{error}");
 }
@@ -21,7 +21,7 @@ fn a_tensor_is_read_from_where_the_header_says() {
     let mut data = vec![9; 4];
     data.extend([1.5_f32, -2.0].iter().flat_map(|x| x.to_le_bytes()));
     let file = file(HEADER, &data);
-    let tensors = Tensors::parse(&file).unwrap();
+    let tensors = TensorFile::parse(&file).unwrap();
     assert_eq!(tensors.floats("a", &[2, 1]), Ok(vec![1.5, -2.0]));
     assert_eq!(
         tensors.floats("b", &[2, 1]),
@@ -32,10 +32,10 @@ fn a_tensor_is_read_from_where_the_header_says() {
 #[test]
 fn a_header_that_is_none_is_refused() {
     for short in [&b""[..], b"1234567", &100_u64.to_le_bytes()] {
-        let error = Tensors::parse(short).err().unwrap();
+        let error = TensorFile::parse(short).err().unwrap();
         assert_eq!(error.to_string(), "it ends before its header does");
     }
-    let error = Tensors::parse(&[0xff; 64]).err().unwrap();
+    let error = TensorFile::parse(&[0xff; 64]).err().unwrap();
     assert_eq!(error.to_string(), "its header has more than 1048576 bytes");
     refused("[]", "its header: ");
     refused(&"[".repeat(100_000), "its header: ");

@@ -11,8 +11,8 @@ use llama_cpp_2::llama_batch::LlamaBatch;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::token::LlamaToken;
 
-use super::Plan;
-use super::cells::Cells;
+use super::EnginePlan;
+use super::cells::CacheCells;
 use super::error::EngineError;
 use super::vocabulary;
 
@@ -23,30 +23,30 @@ pub(crate) const SHARED_TOKENS_MIN: usize = 8;
 
 /// A sequence in the cache, with the cells of its tokens.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct SequenceSlot {
     pub(crate) sequence: i32,
     pub(crate) cells: Vec<u32>,
 }
 
 /// A sequence that ended.
-struct Kept {
-    seat: Seat,
+struct RetainedSequence {
+    seat: SequenceSlot,
     tokens: Vec<LlamaToken>,
 }
 
-pub(crate) struct Cache<'m> {
+pub(crate) struct SequenceCache<'m> {
     context: LlamaContext<'m>,
-    cells: Cells,
+    cells: CacheCells,
     sequences: Vec<i32>,
     /// Oldest first.
-    kept: VecDeque<Kept>,
+    kept: VecDeque<RetainedSequence>,
     shares: bool,
 }
 
-impl<'m> Cache<'m> {
+impl<'m> SequenceCache<'m> {
     pub(crate) fn new(
         model: &'m LlamaModel,
-        plan: &Plan,
+        plan: &EnginePlan,
         threads: u32,
     ) -> Result<Self, EngineError> {
         // Two contexts created at the same time would write to the same model.
@@ -83,7 +83,7 @@ impl<'m> Cache<'m> {
         let sequences = i32::try_from(sequences).unwrap_or(1);
         Ok(Self {
             context,
-            cells: Cells::new(plan.cache_tokens),
+            cells: CacheCells::new(plan.cache_tokens),
             // Reversed, so that `pop` takes the lowest number first.
             sequences: (0..sequences).rev().collect(),
             kept: VecDeque::new(),
@@ -97,18 +97,18 @@ impl<'m> Cache<'m> {
     }
 
     /// An empty sequence, if necessary that of the oldest kept one.
-    pub(crate) fn seat(&mut self) -> Option<Seat> {
+    pub(crate) fn seat(&mut self) -> Option<SequenceSlot> {
         if self.sequences.is_empty() {
             self.forget_oldest();
         }
-        self.sequences.pop().map(|sequence| Seat {
+        self.sequences.pop().map(|sequence| SequenceSlot {
             sequence,
             cells: Vec::new(),
         })
     }
 
     /// Starts the empty `seat` with the first `count` tokens of `donor`.
-    pub(crate) fn share(&mut self, donor: &Seat, seat: &mut Seat, count: usize) {
+    pub(crate) fn share(&mut self, donor: &SequenceSlot, seat: &mut SequenceSlot, count: usize) {
         let upto = u32::try_from(count).ok();
         let copied = self
             .context
@@ -120,7 +120,7 @@ impl<'m> Cache<'m> {
     }
 
     /// Starts the empty `seat` with the tokens that a kept sequence has in common with `tokens`.
-    pub(crate) fn share_kept(&mut self, seat: &mut Seat, tokens: &[LlamaToken]) {
+    pub(crate) fn share_kept(&mut self, seat: &mut SequenceSlot, tokens: &[LlamaToken]) {
         let best = self
             .kept
             .iter()
@@ -160,8 +160,8 @@ impl<'m> Cache<'m> {
     }
 
     /// Ends a sequence and drops it.
-    pub(crate) fn leave(&mut self, seat: Seat) {
-        let Seat { sequence, cells } = seat;
+    pub(crate) fn leave(&mut self, seat: SequenceSlot) {
+        let SequenceSlot { sequence, cells } = seat;
         // Removing a whole sequence cannot fail.
         drop(
             self.context
@@ -172,13 +172,13 @@ impl<'m> Cache<'m> {
     }
 
     /// Ends a sequence whose `tokens` may start a later one.
-    pub(crate) fn keep(&mut self, seat: Seat, mut tokens: Vec<LlamaToken>) {
+    pub(crate) fn keep(&mut self, seat: SequenceSlot, mut tokens: Vec<LlamaToken>) {
         if !self.shares {
             return self.leave(seat);
         }
         // Only tokens that were read into the cache can be shared.
         tokens.truncate(seat.cells.len());
-        self.kept.push_back(Kept { seat, tokens });
+        self.kept.push_back(RetainedSequence { seat, tokens });
         if self.kept.len() > KEPT_MAX as usize {
             self.forget_oldest();
         }
@@ -190,7 +190,7 @@ impl<'m> Cache<'m> {
     }
 
     /// Records `count` more tokens in `seat`.
-    pub(crate) fn extend(&mut self, seat: &mut Seat, count: usize) {
+    pub(crate) fn extend(&mut self, seat: &mut SequenceSlot, count: usize) {
         seat.cells
             .extend(std::iter::from_fn(|| self.cells.take()).take(count));
     }

@@ -5,12 +5,12 @@
 
 /// The cells of the cache, as counted on this side.
 #[derive(Debug)]
-pub(crate) struct Cells {
+pub(crate) struct CacheCells {
     users: Vec<u16>,
     free: Vec<u32>,
 }
 
-impl Cells {
+impl CacheCells {
     pub(crate) fn new(count: u32) -> Self {
         Self {
             users: vec![0; count as usize],
@@ -52,11 +52,11 @@ impl Cells {
 
 #[cfg(test)]
 mod tests {
-    use super::Cells;
+    use super::CacheCells;
 
     #[test]
     fn a_shared_cell_is_free_when_the_last_user_lets_go() {
-        let mut cells = Cells::new(3);
+        let mut cells = CacheCells::new(3);
         let first: Vec<u32> = [cells.take(), cells.take()].into_iter().flatten().collect();
         let second = cells.share(&first[..1]);
         assert_eq!(cells.free(), 1);

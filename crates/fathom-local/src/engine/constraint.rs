@@ -3,14 +3,14 @@
 use std::sync::OnceLock;
 
 use fathom_core::failure::{FailureKind, ModelFailure};
-use fathom_core::model::Request;
+use fathom_core::model::ModelRequest;
 use fathom_core::tool;
 use llama_cpp_2::sampling::LlamaSampler;
 use llguidance::api::TopLevelGrammar;
 use llguidance::{Matcher, ParserFactory};
 use serde_json::{Value, json};
 
-use super::vocabulary::Vocabulary;
+use super::vocabulary::ModelTokenizer;
 
 /// Maximum length of a schema or pattern.
 const SOURCE_BYTES_MAX: usize = 256 * 1024;
@@ -19,7 +19,7 @@ const CAUSE_CHARS_MAX: usize = 400;
 
 /// Compiler of constraints. The tables it needs of the vocabulary are created on first use.
 #[derive(Default)]
-pub(crate) struct Constraints {
+pub(crate) struct ConstraintFactory {
     factory: OnceLock<Result<ParserFactory, NoFactory>>,
 }
 
@@ -30,16 +30,16 @@ struct NoFactory(String);
 
 /// Source of a request's constraint.
 #[derive(Clone, Debug)]
-pub(crate) enum Source {
+pub(crate) enum ConstraintSource {
     Schema(String),
     /// A combined schema of tools, none of which was written for this compiler.
     Calls(String),
     Pattern(String),
 }
 
-impl Source {
+impl ConstraintSource {
     /// The constraint of `request`. More than one kind is an error.
-    pub(crate) fn of(request: &Request) -> Result<Option<Self>, ModelFailure> {
+    pub(crate) fn of(request: &ModelRequest) -> Result<Option<Self>, ModelFailure> {
         let source = match (&request.schema, &request.pattern, request.tools.is_empty()) {
             (None, None, true) => return Ok(None),
             (Some(schema), None, true) => Self::Schema(schema.as_str().to_owned()),
@@ -62,12 +62,12 @@ impl Source {
     }
 }
 
-impl Constraints {
+impl ConstraintFactory {
     /// Compiles `source`. Takes a moment, above all the first time.
     pub(crate) fn compile(
         &self,
-        vocabulary: &Vocabulary,
-        source: &Source,
+        vocabulary: &ModelTokenizer,
+        source: &ConstraintSource,
     ) -> Result<Matcher, ModelFailure> {
         let factory = self
             .factory
@@ -82,10 +82,10 @@ impl Constraints {
             .as_ref()
             .map_err(|cause| rejected(&format!("no reply can be held to a form: {cause}")))?;
         let (grammar, what) = match source {
-            Source::Schema(schema) => (schema_grammar(schema, false)?, "schema"),
+            ConstraintSource::Schema(schema) => (schema_grammar(schema, false)?, "schema"),
             // The arguments of a call are checked again before it is carried out.
-            Source::Calls(schema) => (schema_grammar(schema, true)?, "list of tools"),
-            Source::Pattern(pattern) => {
+            ConstraintSource::Calls(schema) => (schema_grammar(schema, true)?, "list of tools"),
+            ConstraintSource::Pattern(pattern) => {
                 (TopLevelGrammar::from_regex(unanchored(pattern)), "pattern")
             }
         };

@@ -68,7 +68,9 @@ impl EngineError {
     pub fn hint(&self) -> String {
         match self {
             Self::Missing { .. } => "download the weights first, or pass the path of a GGUF file",
-            Self::Unreadable { .. } => "check that it is a file and that you have permission to read it",
+            Self::Unreadable { .. } => {
+                "check that it is a file and that you have permission to read it"
+            }
             Self::NotGguf { .. } => "use a GGUF file, version 2 or 3",
             Self::Damaged { .. } => "download the weights again; the file may be incomplete",
             Self::Unsupported { .. } => {

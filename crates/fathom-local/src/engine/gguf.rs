@@ -27,7 +27,7 @@ const READ_BUFFER_BYTES: usize = 256 * 1024;
 
 /// A value of the header.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum GgufValue {
     /// A whole number.
     Integer(i128),
     /// A number with a fraction.
@@ -51,13 +51,13 @@ pub enum Value {
 
 /// Header of a GGUF file: the properties of the model and the positions of its tensors.
 #[derive(Debug)]
-pub struct Header {
+pub struct GgufHeader {
     path: PathBuf,
-    values: BTreeMap<String, Value>,
+    values: BTreeMap<String, GgufValue>,
     tensors: usize,
 }
 
-impl Header {
+impl GgufHeader {
     /// Reads the header of the file at `path` and checks that all tensors are within the file.
     pub fn read(path: &Path) -> Result<Self, EngineError> {
         let unreadable = |source| match io::Error::kind(&source) {
@@ -74,7 +74,7 @@ impl Header {
         if !metadata.is_file() {
             return Err(unreadable(io::Error::other("not a regular file")));
         }
-        let mut reader = Reader {
+        let mut reader = GgufReader {
             path,
             left: metadata.len(),
             at: 0,
@@ -89,14 +89,14 @@ impl Header {
     }
 
     /// The value under `key`.
-    pub fn get(&self, key: &str) -> Option<&Value> {
+    pub fn get(&self, key: &str) -> Option<&GgufValue> {
         self.values.get(key)
     }
 
     /// The text under `key`.
     pub fn text(&self, key: &str) -> Option<&str> {
         match self.get(key)? {
-            Value::String(text) => Some(text),
+            GgufValue::String(text) => Some(text),
             _ => None,
         }
     }
@@ -104,7 +104,7 @@ impl Header {
     /// The whole number under `key`.
     pub fn integer(&self, key: &str) -> Option<i128> {
         match self.get(key)? {
-            Value::Integer(number) => Some(*number),
+            GgufValue::Integer(number) => Some(*number),
             _ => None,
         }
     }
@@ -112,7 +112,7 @@ impl Header {
     /// The texts under `key`.
     pub fn strings(&self, key: &str) -> Option<&[Vec<u8>]> {
         match self.get(key)? {
-            Value::Strings(strings) => Some(strings),
+            GgufValue::Strings(strings) => Some(strings),
             _ => None,
         }
     }
@@ -137,7 +137,7 @@ impl Header {
     }
 }
 
-struct Reader<'p> {
+struct GgufReader<'p> {
     path: &'p Path,
     file: BufReader<File>,
     /// Unread bytes of the file.
@@ -145,7 +145,7 @@ struct Reader<'p> {
     at: u64,
 }
 
-impl Reader<'_> {
+impl GgufReader<'_> {
     fn damaged(&self, cause: impl Into<String>) -> EngineError {
         EngineError::Damaged {
             path: self.path.to_owned(),
@@ -153,7 +153,7 @@ impl Reader<'_> {
         }
     }
 
-    fn header(&mut self, file_bytes: u64) -> Result<Header, EngineError> {
+    fn header(&mut self, file_bytes: u64) -> Result<GgufHeader, EngineError> {
         self.preamble()?;
         let tensor_count = self.number("number of tensors", TENSORS_MAX)?;
         let key_count = self.number("number of keys", KEYS_MAX)?;
@@ -171,7 +171,7 @@ impl Reader<'_> {
         }
         let alignment = self.alignment(values.get("general.alignment"))?;
         self.tensor_table(tensor_count, alignment, file_bytes)?;
-        Ok(Header {
+        Ok(GgufHeader {
             path: self.path.to_owned(),
             values,
             tensors: usize::try_from(tensor_count).unwrap_or(usize::MAX),
@@ -212,9 +212,9 @@ impl Reader<'_> {
         Ok(number)
     }
 
-    fn value(&mut self, key: &str) -> Result<Value, EngineError> {
+    fn value(&mut self, key: &str) -> Result<GgufValue, EngineError> {
         match self.u32()? {
-            8 => Ok(Value::String(
+            8 => Ok(GgufValue::String(
                 String::from_utf8_lossy(&self.string()?).into_owned(),
             )),
             9 => self.array(key),
@@ -222,8 +222,8 @@ impl Reader<'_> {
         }
     }
 
-    fn scalar(&mut self, key: &str, kind: u32) -> Result<Value, EngineError> {
-        let integer = |number: i128| Ok(Value::Integer(number));
+    fn scalar(&mut self, key: &str, kind: u32) -> Result<GgufValue, EngineError> {
+        let integer = |number: i128| Ok(GgufValue::Integer(number));
         match kind {
             0 => integer(i128::from(self.bytes::<1>()?[0])),
             1 => integer(i128::from(i8::from_le_bytes(self.bytes()?))),
@@ -231,18 +231,20 @@ impl Reader<'_> {
             3 => integer(i128::from(i16::from_le_bytes(self.bytes()?))),
             4 => integer(i128::from(self.u32()?)),
             5 => integer(i128::from(i32::from_le_bytes(self.bytes()?))),
-            6 => Ok(Value::Float(f64::from(f32::from_le_bytes(self.bytes()?)))),
-            7 => Ok(Value::Bool(self.bytes::<1>()?[0] != 0)),
+            6 => Ok(GgufValue::Float(f64::from(f32::from_le_bytes(
+                self.bytes()?,
+            )))),
+            7 => Ok(GgufValue::Bool(self.bytes::<1>()?[0] != 0)),
             10 => integer(i128::from(self.u64()?)),
             11 => integer(i128::from(i64::from_le_bytes(self.bytes()?))),
-            12 => Ok(Value::Float(f64::from_le_bytes(self.bytes()?))),
+            12 => Ok(GgufValue::Float(f64::from_le_bytes(self.bytes()?))),
             _ => Err(self.damaged(format!(
                 "the key `{key}` has a value of the unknown type {kind}"
             ))),
         }
     }
 
-    fn array(&mut self, key: &str) -> Result<Value, EngineError> {
+    fn array(&mut self, key: &str) -> Result<GgufValue, EngineError> {
         let kind = self.u32()?;
         let len = self.number("length of an array", ARRAY_LEN_MAX)?;
         if kind == 8 {
@@ -251,7 +253,7 @@ impl Reader<'_> {
             return (0..len)
                 .map(|_| self.string())
                 .collect::<Result<_, _>>()
-                .map(Value::Strings);
+                .map(GgufValue::Strings);
         }
         let Some(width) = width(kind) else {
             return Err(self.damaged(format!("the array `{key}` has elements of type {kind}")));
@@ -261,23 +263,23 @@ impl Reader<'_> {
             let mut numbers = Vec::new();
             for _ in 0..len {
                 match self.scalar(key, kind)? {
-                    Value::Integer(number) => numbers.push(number),
-                    Value::Bool(yes) => numbers.push(i128::from(yes)),
+                    GgufValue::Integer(number) => numbers.push(number),
+                    GgufValue::Bool(yes) => numbers.push(i128::from(yes)),
                     _ => {}
                 }
             }
-            return Ok(Value::Integers(numbers));
+            return Ok(GgufValue::Integers(numbers));
         }
         self.skip(len * width)?;
-        Ok(Value::Counted { len, kind })
+        Ok(GgufValue::Counted { len, kind })
     }
 
-    fn alignment(&self, value: Option<&Value>) -> Result<u64, EngineError> {
+    fn alignment(&self, value: Option<&GgufValue>) -> Result<u64, EngineError> {
         let Some(value) = value else {
             return Ok(ALIGNMENT_DEFAULT);
         };
         let alignment = match value {
-            Value::Integer(number) => u64::try_from(*number).unwrap_or(0),
+            GgufValue::Integer(number) => u64::try_from(*number).unwrap_or(0),
             _ => 0,
         };
         if !alignment.is_power_of_two() || !(8..=ALIGNMENT_MAX).contains(&alignment) {
@@ -307,9 +309,7 @@ impl Reader<'_> {
             let bytes = self.tensor_bytes(&shown)?;
             // The tensors follow each other without gaps, which the engine takes for granted.
             if self.u64()? != data_bytes {
-                return Err(
-                    self.damaged(format!("the tensor `{shown}` is at the wrong position"))
-                );
+                return Err(self.damaged(format!("the tensor `{shown}` is at the wrong position")));
             }
             needed_bytes = data_bytes.saturating_add(bytes);
             data_bytes = bytes

@@ -3,49 +3,49 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use fathom_core::failure::{Billing, FailureKind, ModelFailure};
-use fathom_core::model::{Ending, Timing, Usage, UsageSource};
+use fathom_core::failure::{CallBilling, FailureKind, ModelFailure};
+use fathom_core::model::{FinishReason, LocalTiming, TokenUsage, UsageSource};
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use llama_cpp_2::token::LlamaToken;
 use llguidance::Matcher;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
-use super::sampling::Sampler;
-use super::speech::Speech;
+use super::sampling::TokenSampler;
+use super::speech::Utf8Assembler;
 
 /// Number of pieces of a reply that are queued for a slow listener. The rest comes with the reply.
 pub(crate) const DELTAS_MAX: usize = 64;
 
 /// A call for the engine's thread.
-pub(crate) struct Job {
+pub(crate) struct EngineJob {
     pub(crate) prompt: Vec<LlamaToken>,
     pub(crate) output_tokens_max: u32,
-    pub(crate) sampler: Sampler,
+    pub(crate) sampler: TokenSampler,
     pub(crate) matcher: Option<Matcher>,
     pub(crate) timeout: Duration,
     pub(crate) deltas: Option<mpsc::Sender<String>>,
-    pub(crate) reply: oneshot::Sender<Result<Spoken, ModelFailure>>,
+    pub(crate) reply: oneshot::Sender<Result<JobOutput, ModelFailure>>,
     /// The call's place in the bounded queue.
     pub(crate) place: OwnedSemaphorePermit,
 }
 
 /// Result of a job.
-pub(crate) struct Spoken {
+pub(crate) struct JobOutput {
     pub(crate) text: String,
-    pub(crate) ending: Ending,
+    pub(crate) ending: FinishReason,
     pub(crate) margin_milli: Option<i32>,
     pub(crate) output_tokens: u64,
-    pub(crate) timing: Timing,
+    pub(crate) timing: LocalTiming,
 }
 
 /// A job with the tokens read and written so far.
-pub(crate) struct Turn {
-    job: Job,
+pub(crate) struct ActiveJob {
+    job: EngineJob,
     /// The prompt followed by the reply.
     pub(crate) tokens: Vec<LlamaToken>,
     pub(crate) shared_tokens: usize,
-    speech: Speech,
+    speech: Utf8Assembler,
     sent_bytes: usize,
     written: u32,
     began: Option<Instant>,
@@ -53,13 +53,13 @@ pub(crate) struct Turn {
     margin_milli: Option<i32>,
 }
 
-impl Turn {
-    pub(crate) fn new(mut job: Job) -> Self {
+impl ActiveJob {
+    pub(crate) fn new(mut job: EngineJob) -> Self {
         Self {
             tokens: std::mem::take(&mut job.prompt),
             job,
             shared_tokens: 0,
-            speech: Speech::default(),
+            speech: Utf8Assembler::default(),
             sent_bytes: 0,
             written: 0,
             began: None,
@@ -98,7 +98,7 @@ impl Turn {
         self.margin_milli = margin_milli;
     }
 
-    pub(crate) fn parts(&mut self) -> (&mut Sampler, Option<&mut Matcher>) {
+    pub(crate) fn parts(&mut self) -> (&mut TokenSampler, Option<&mut Matcher>) {
         (&mut self.job.sampler, self.job.matcher.as_mut())
     }
 
@@ -118,14 +118,14 @@ impl Turn {
         }
     }
 
-    pub(crate) fn finish(self, now: Instant, ending: Ending) {
+    pub(crate) fn finish(self, now: Instant, ending: FinishReason) {
         let prompt_tokens = self.tokens.len() as u64 - u64::from(self.written);
         let began = self.began.unwrap_or(now);
         let first_word = self.first_word.unwrap_or(now);
         let text = self.speech.end();
         let outcome = if text.trim().is_empty() {
             Err(ModelFailure {
-                billing: Billing::Reported(Usage {
+                billing: CallBilling::Reported(TokenUsage {
                     input_tokens: prompt_tokens,
                     output_tokens: u64::from(self.written),
                     source: UsageSource::Counted,
@@ -133,12 +133,12 @@ impl Turn {
                 ..ModelFailure::unsent(FailureKind::Empty, "the model ended without a word")
             })
         } else {
-            Ok(Spoken {
+            Ok(JobOutput {
                 text,
                 ending,
                 margin_milli: self.margin_milli,
                 output_tokens: u64::from(self.written),
-                timing: Timing {
+                timing: LocalTiming {
                     reading: millis(first_word - began),
                     shared_tokens: self.shared_tokens as u64,
                     writing: millis(now - first_word),
@@ -157,8 +157,8 @@ impl Turn {
     }
 }
 
-impl Job {
-    fn answer(self, outcome: Result<Spoken, ModelFailure>) {
+impl EngineJob {
+    fn answer(self, outcome: Result<JobOutput, ModelFailure>) {
         let Self { reply, place, .. } = self;
         // A missing receiver is no fault: the call was given up at this very moment.
         drop(reply.send(outcome));
@@ -190,7 +190,7 @@ pub struct EngineStats {
 
 /// The same as counters.
 #[derive(Debug, Default)]
-pub(crate) struct Counters {
+pub(crate) struct EngineCounters {
     pub(crate) steps: AtomicU64,
     pub(crate) tokens_read: AtomicU64,
     pub(crate) tokens_shared: AtomicU64,
@@ -200,7 +200,7 @@ pub(crate) struct Counters {
     constraining_nanos: AtomicU64,
 }
 
-impl Counters {
+impl EngineCounters {
     pub(crate) fn add(counter: &AtomicU64, count: usize) {
         // Relaxed: nothing is ordered by these figures.
         counter.fetch_add(count as u64, Ordering::Relaxed);

@@ -1,6 +1,6 @@
 //! The embedded language model: any GGUF file, in this process.
 //!
-//! [`Engine`] uses the core's own types. One thread owns the model's working memory and serves all calls
+//! [`LocalEngine`] uses the core's own types. One thread owns the model's working memory and serves all calls
 //! together: it reads prompts in pieces, writes a token of every reply per step, and lets calls with a common
 //! beginning share what was read. A call that does not fit beside the others waits; one that can never fit is
 //! refused at once.
@@ -39,7 +39,8 @@ use std::time::Duration;
 
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::model::{
-    Delivery, Exactness, Measured, Price, Reply, Request, Usage, UsageSource,
+    CountPrecision, ModelPrice, ModelReply, ModelRequest, ReplyMode, RequestEstimate, TokenUsage,
+    UsageSource,
 };
 use fathom_core::tool;
 use llama_cpp_2::model::params::LlamaModelParams;
@@ -47,18 +48,18 @@ use llama_cpp_2::token::LlamaToken;
 use llguidance::Matcher;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
-use cache::Cache;
-use constraint::{Constraints, Source};
+use cache::SequenceCache;
+use constraint::{ConstraintFactory, ConstraintSource};
 pub use error::EngineError;
-use gguf::Header;
+use gguf::GgufHeader;
 pub use job::EngineStats;
-use job::{Counters, DELTAS_MAX, Job, Spoken, millis};
-use plan::Plan;
+use job::{DELTAS_MAX, EngineCounters, EngineJob, JobOutput, millis};
+use plan::EnginePlan;
 pub use plan::{EngineFacts, EngineOptions};
-use sampling::{Dice, Habit, Sampler};
-use template::Template;
-pub use vocabulary::Vocabulary;
-use worker::Desk;
+use sampling::{SamplerRng, SamplingDefaults, TokenSampler};
+use template::ChatTemplate;
+pub use vocabulary::ModelTokenizer;
+use worker::EngineQueue;
 
 /// Maximum number of active and waiting calls. Further ones wait before they are queued.
 pub const CALLS_MAX: usize = 256;
@@ -67,53 +68,54 @@ pub const CALLS_MAX: usize = 256;
 pub type Deltas<'a> = dyn FnMut(&str) + Send + 'a;
 
 /// A call in progress. Dropping it stops the engine's work on it before the next step.
-pub type CallFuture<'a> = Pin<Box<dyn Future<Output = Result<Reply, ModelFailure>> + Send + 'a>>;
+pub type CallFuture<'a> =
+    Pin<Box<dyn Future<Output = Result<ModelReply, ModelFailure>> + Send + 'a>>;
 
 /// A loaded model. Clones are cheap and share it; dropping the last one frees it.
 #[derive(Clone)]
-pub struct Engine {
-    inner: Arc<Inner>,
+pub struct LocalEngine {
+    inner: Arc<EngineShared>,
 }
 
-struct Inner {
-    mind: Arc<Mind>,
+struct EngineShared {
+    mind: Arc<LoadedModel>,
     facts: EngineFacts,
-    counters: Arc<Counters>,
+    counters: Arc<EngineCounters>,
     places: Arc<Semaphore>,
     /// `None` while the engine is being closed.
-    jobs: Option<SyncSender<Job>>,
+    jobs: Option<SyncSender<EngineJob>>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// Parts of the model that callers and the engine's thread share.
-struct Mind {
-    vocabulary: Vocabulary,
-    template: Template,
-    constraints: Constraints,
-    habit: Habit,
+struct LoadedModel {
+    vocabulary: ModelTokenizer,
+    template: ChatTemplate,
+    constraints: ConstraintFactory,
+    habit: SamplingDefaults,
 }
 
-impl Engine {
+impl LocalEngine {
     /// Loads the GGUF file at `path`. Blocks for some tenths of a second, or as long as the disk takes.
     #[tracing::instrument(skip_all, fields(path = %path.display()))]
     pub fn load(path: &Path, options: EngineOptions) -> Result<Self, EngineError> {
         machine::check_processor()?;
-        let header = Header::read(path)?;
+        let header = GgufHeader::read(path)?;
         soundness::check(&header)?;
-        let vocabulary = Vocabulary::open(&header, &LlamaModelParams::default())?;
-        let plan = Plan::of(&vocabulary.model, &header, &options)?;
+        let vocabulary = ModelTokenizer::open(&header, &LlamaModelParams::default())?;
+        let plan = EnginePlan::of(&vocabulary.model, &header, &options)?;
         let facts = EngineFacts::of(&vocabulary.model, &header, &plan);
-        let mind = Arc::new(Mind {
-            template: Template::of(&vocabulary.model),
+        let mind = Arc::new(LoadedModel {
+            template: ChatTemplate::of(&vocabulary.model),
             vocabulary,
-            constraints: Constraints::default(),
-            habit: Habit::of(&facts.architecture),
+            constraints: ConstraintFactory::default(),
+            habit: SamplingDefaults::of(&facts.architecture),
         });
-        let counters = Arc::new(Counters::default());
+        let counters = Arc::new(EngineCounters::default());
         let (jobs, thread) = start(Arc::clone(&mind), plan, Arc::clone(&counters))?;
         tracing::debug!(?facts, "model loaded");
         Ok(Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(EngineShared {
                 mind,
                 facts,
                 counters,
@@ -140,14 +142,14 @@ impl Engine {
     }
 
     /// Size of `request`, including the template. It costs no money.
-    pub fn measure(&self, request: &Request) -> Result<Measured, ModelFailure> {
+    pub fn measure(&self, request: &ModelRequest) -> Result<RequestEstimate, ModelFailure> {
         let worded = tool::in_words(request);
         let request = worded.as_ref().unwrap_or(request);
-        Ok(Measured {
+        Ok(RequestEstimate {
             input_tokens: self.inner.mind.prompt(request)?.len() as u64,
-            exactness: Exactness::Exact,
+            exactness: CountPrecision::Exact,
             window_tokens: Some(u64::from(self.inner.facts.window_tokens)),
-            price: Price::default(),
+            price: ModelPrice::default(),
         })
     }
 
@@ -157,12 +159,16 @@ impl Engine {
     /// Waiting for the turn does not count: other calls are no reason to give up this one. Without a
     /// temperature, a constrained reply is greedy, and any other is sampled as recommended for the model's
     /// family (Qwen: 0.7, top-p 0.8, top-k 20; others: 0.2, 0.9, 40).
-    pub fn call<'a>(&'a self, request: &'a Request, deltas: &'a mut Deltas<'_>) -> CallFuture<'a> {
+    pub fn call<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+        deltas: &'a mut Deltas<'_>,
+    ) -> CallFuture<'a> {
         Box::pin(self.inner.call(request, deltas))
     }
 }
 
-impl fmt::Debug for Engine {
+impl fmt::Debug for LocalEngine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Engine")
             .field("facts", &self.inner.facts)
@@ -170,12 +176,12 @@ impl fmt::Debug for Engine {
     }
 }
 
-impl Inner {
+impl EngineShared {
     async fn call(
         &self,
-        request: &Request,
+        request: &ModelRequest,
         deltas: &mut Deltas<'_>,
-    ) -> Result<Reply, ModelFailure> {
+    ) -> Result<ModelReply, ModelFailure> {
         let begin = machine::now();
         let matcher = self.matcher(request).await?;
         // The model has no native tool calls: tools are described in words, and its JSON is a call or an
@@ -191,13 +197,13 @@ impl Inner {
             .map_err(|_| stopped())?;
         let (pieces, mut heard) = mpsc::channel(DELTAS_MAX);
         let (reply, spoken) = oneshot::channel();
-        let job = Job {
+        let job = EngineJob {
             prompt,
             output_tokens_max: request.output_tokens_max,
-            sampler: Sampler::of(request, self.mind.habit, dice(request.seed)?),
+            sampler: TokenSampler::of(request, self.mind.habit, dice(request.seed)?),
             matcher,
             timeout: Duration::from(request.timeout),
-            deltas: (request.delivery == Delivery::Streamed).then_some(pieces),
+            deltas: (request.delivery == ReplyMode::Streamed).then_some(pieces),
             reply,
             place,
         };
@@ -209,25 +215,25 @@ impl Inner {
             deltas(&piece);
             passed_bytes += piece.len();
         }
-        let Spoken {
+        let JobOutput {
             text,
             ending,
             margin_milli,
             output_tokens,
             timing,
         } = spoken.await.map_err(|_| stopped())??;
-        if request.delivery == Delivery::Streamed && passed_bytes < text.len() {
+        if request.delivery == ReplyMode::Streamed && passed_bytes < text.len() {
             deltas(&text[passed_bytes..]);
         }
         let (text, tool_calls) = match worded {
             Some(_) => tool::out_of_words(text),
             None => (text, Vec::new()),
         };
-        Ok(Reply {
+        Ok(ModelReply {
             text: text.into(),
             tool_calls,
             ending,
-            usage: Usage {
+            usage: TokenUsage {
                 input_tokens,
                 output_tokens,
                 source: UsageSource::Counted,
@@ -239,7 +245,7 @@ impl Inner {
         })
     }
 
-    fn check_size(&self, input_tokens: u64, request: &Request) -> Result<(), ModelFailure> {
+    fn check_size(&self, input_tokens: u64, request: &ModelRequest) -> Result<(), ModelFailure> {
         let output_tokens = u64::from(request.output_tokens_max);
         if output_tokens == 0 {
             return Err(ModelFailure::unsent(
@@ -260,8 +266,8 @@ impl Inner {
         Ok(())
     }
 
-    async fn matcher(&self, request: &Request) -> Result<Option<Matcher>, ModelFailure> {
-        let Some(source) = Source::of(request)? else {
+    async fn matcher(&self, request: &ModelRequest) -> Result<Option<Matcher>, ModelFailure> {
+        let Some(source) = ConstraintSource::of(request)? else {
             return Ok(None);
         };
         let mind = Arc::clone(&self.mind);
@@ -275,8 +281,8 @@ impl Inner {
     }
 }
 
-impl Mind {
-    fn prompt(&self, request: &Request) -> Result<Vec<LlamaToken>, ModelFailure> {
+impl LoadedModel {
+    fn prompt(&self, request: &ModelRequest) -> Result<Vec<LlamaToken>, ModelFailure> {
         let rejected = |cause: &str| ModelFailure::unsent(FailureKind::Rejected, cause);
         if request.messages.is_empty() {
             return Err(rejected("the request holds no message"));
@@ -294,7 +300,7 @@ impl Mind {
     }
 }
 
-impl Drop for Inner {
+impl Drop for EngineShared {
     fn drop(&mut self) {
         drop(self.jobs.take());
         // The thread ends after its current step. Left behind, it could outlive the library it computes with.
@@ -306,19 +312,19 @@ impl Drop for Inner {
 
 /// Starts the engine's thread and waits until it has its working memory, or failed to get it.
 fn start(
-    mind: Arc<Mind>,
-    plan: Plan,
-    counters: Arc<Counters>,
-) -> Result<(SyncSender<Job>, JoinHandle<()>), EngineError> {
+    mind: Arc<LoadedModel>,
+    plan: EnginePlan,
+    counters: Arc<EngineCounters>,
+) -> Result<(SyncSender<EngineJob>, JoinHandle<()>), EngineError> {
     let (jobs, taken) = sync_channel(CALLS_MAX);
     let (ready, started) = sync_channel(1);
     let thread = thread::Builder::new()
         .name("fathom-engine".to_owned())
         .spawn(
-            move || match Cache::new(&mind.vocabulary.model, &plan, plan.threads) {
+            move || match SequenceCache::new(&mind.vocabulary.model, &plan, plan.threads) {
                 Ok(cache) => {
                     drop(ready.send(Ok(())));
-                    Desk::new(plan, taken, counters).serve(&mind.vocabulary, cache);
+                    EngineQueue::new(plan, taken, counters).serve(&mind.vocabulary, cache);
                 }
                 Err(error) => drop(ready.send(Err(error))),
             },
@@ -335,15 +341,15 @@ fn start(
 }
 
 /// A random generator with the request's seed, or with a random one.
-fn dice(seed: Option<u32>) -> Result<Dice, ModelFailure> {
+fn dice(seed: Option<u32>) -> Result<SamplerRng, ModelFailure> {
     if let Some(seed) = seed {
-        return Ok(Dice::new(seed.into()));
+        return Ok(SamplerRng::new(seed.into()));
     }
     let mut seed = [0; 8];
     getrandom::fill(&mut seed).map_err(|error| {
         ModelFailure::unsent(FailureKind::Server, format!("no random numbers: {error}"))
     })?;
-    Ok(Dice::new(u64::from_le_bytes(seed)))
+    Ok(SamplerRng::new(u64::from_le_bytes(seed)))
 }
 
 fn stopped() -> ModelFailure {

@@ -3,7 +3,7 @@
 use llama_cpp_2::model::LlamaModel;
 
 use super::error::EngineError;
-use super::gguf::Header;
+use super::gguf::GgufHeader;
 use super::{machine, soundness};
 
 /// Smallest useful window.
@@ -43,7 +43,7 @@ impl Default for EngineOptions {
 
 /// The options, adapted to the model and the machine.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct EnginePlan {
     pub(crate) window_tokens: u32,
     pub(crate) cache_tokens: u32,
     pub(crate) cache_bytes: u64,
@@ -52,10 +52,10 @@ pub(crate) struct Plan {
     pub(crate) threads: u32,
 }
 
-impl Plan {
+impl EnginePlan {
     pub(crate) fn of(
         model: &LlamaModel,
-        header: &Header,
+        header: &GgufHeader,
         options: &EngineOptions,
     ) -> Result<Self, EngineError> {
         let token_bytes = cache_bytes_per_token(model, header);
@@ -91,7 +91,7 @@ impl Plan {
 }
 
 /// Size of the keys and values of one token in all layers.
-fn cache_bytes_per_token(model: &LlamaModel, header: &Header) -> u64 {
+fn cache_bytes_per_token(model: &LlamaModel, header: &GgufHeader) -> u64 {
     let architecture = header.text("general.architecture").unwrap_or_default();
     let number = |name: &str| {
         header
@@ -136,7 +136,7 @@ pub struct EngineFacts {
 }
 
 impl EngineFacts {
-    pub(crate) fn of(model: &LlamaModel, header: &Header, plan: &Plan) -> Self {
+    pub(crate) fn of(model: &LlamaModel, header: &GgufHeader, plan: &EnginePlan) -> Self {
         let file_name = || {
             let stem = header.path().file_stem().unwrap_or_default();
             stem.to_string_lossy().into_owned()

@@ -1,6 +1,6 @@
 //! Choice of the next token.
 
-use fathom_core::model::Request;
+use fathom_core::model::ModelRequest;
 use llama_cpp_2::token::LlamaToken;
 use llguidance::toktrie::SimpleVob;
 
@@ -9,13 +9,13 @@ const TEMPERATURE_MIN: f32 = 0.01;
 
 /// Default sampling of a model family.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Habit {
+pub(crate) struct SamplingDefaults {
     pub(crate) temperature: f32,
     pub(crate) top_p: f32,
     pub(crate) top_k: usize,
 }
 
-impl Habit {
+impl SamplingDefaults {
     /// The recommendation of the family's publisher; a cautious choice for unknown families.
     pub(crate) fn of(architecture: &str) -> Self {
         if architecture.starts_with("qwen") {
@@ -35,17 +35,20 @@ impl Habit {
 
 /// Chooses the tokens of one reply.
 #[derive(Clone, Debug)]
-pub(crate) enum Sampler {
+pub(crate) enum TokenSampler {
     /// Always the likeliest token.
     Greedy,
     /// A random choice among the likeliest tokens.
-    Chance { habit: Habit, dice: Dice },
+    Chance {
+        habit: SamplingDefaults,
+        dice: SamplerRng,
+    },
 }
 
-impl Sampler {
+impl TokenSampler {
     /// The sampler for `request`. A constrained reply is greedy unless a temperature is given: chance does not
     /// improve forms.
-    pub(crate) fn of(request: &Request, habit: Habit, dice: Dice) -> Self {
+    pub(crate) fn of(request: &ModelRequest, habit: SamplingDefaults, dice: SamplerRng) -> Self {
         let constrained = request.schema.is_some() || request.pattern.is_some();
         let temperature = match request.temperature_milli {
             Some(milli) => f32::from(milli) / 1000.0,
@@ -56,7 +59,7 @@ impl Sampler {
             return Self::Greedy;
         }
         Self::Chance {
-            habit: Habit {
+            habit: SamplingDefaults {
                 temperature,
                 ..habit
             },
@@ -163,7 +166,11 @@ fn likeliest(logits: &[f32], allowed: Option<&SimpleVob>, count: usize) -> Vec<(
     best
 }
 
-fn throw(likeliest: &[(usize, f32)], habit: Habit, dice: &mut Dice) -> Option<usize> {
+fn throw(
+    likeliest: &[(usize, f32)],
+    habit: SamplingDefaults,
+    dice: &mut SamplerRng,
+) -> Option<usize> {
     let &(first, most) = likeliest.first()?;
     let weights: Vec<f32> = likeliest
         .iter()
@@ -190,9 +197,9 @@ fn throw(likeliest: &[(usize, f32)], habit: Habit, dice: &mut Dice) -> Option<us
 
 /// A random generator seeded by the system or the request.
 #[derive(Clone, Debug)]
-pub(crate) struct Dice(u64);
+pub(crate) struct SamplerRng(u64);
 
-impl Dice {
+impl SamplerRng {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }

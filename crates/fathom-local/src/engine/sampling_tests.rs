@@ -1,14 +1,14 @@
-use fathom_core::model::{Delivery, Request};
+use fathom_core::model::{ModelRequest, ReplyMode};
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use llama_cpp_2::token::LlamaToken;
 use llguidance::toktrie::SimpleVob;
 use proptest::prelude::*;
 
-use super::{Dice, Habit, Sampler, likeliest, margin_milli};
+use super::{SamplerRng, SamplingDefaults, TokenSampler, likeliest, margin_milli};
 
-fn request(temperature_milli: Option<u16>, pattern: Option<&str>) -> Request {
-    Request {
+fn request(temperature_milli: Option<u16>, pattern: Option<&str>) -> ModelRequest {
+    ModelRequest {
         messages: Vec::new(),
         output_tokens_max: 8,
         temperature_milli,
@@ -16,34 +16,34 @@ fn request(temperature_milli: Option<u16>, pattern: Option<&str>) -> Request {
         pattern: pattern.map(Text::from),
         tools: Vec::new(),
         seed: None,
-        delivery: Delivery::Whole,
+        delivery: ReplyMode::Whole,
         timeout: Millis(1000),
     }
 }
 
-fn sampler(temperature_milli: Option<u16>, pattern: Option<&str>) -> Sampler {
-    Sampler::of(
+fn sampler(temperature_milli: Option<u16>, pattern: Option<&str>) -> TokenSampler {
+    TokenSampler::of(
         &request(temperature_milli, pattern),
-        Habit::of("qwen2"),
-        Dice::new(7),
+        SamplingDefaults::of("qwen2"),
+        SamplerRng::new(7),
     )
 }
 
 #[test]
 fn zero_and_forms_are_greedy() {
-    assert!(matches!(sampler(Some(0), None), Sampler::Greedy));
-    assert!(matches!(sampler(None, Some("a+")), Sampler::Greedy));
+    assert!(matches!(sampler(Some(0), None), TokenSampler::Greedy));
+    assert!(matches!(sampler(None, Some("a+")), TokenSampler::Greedy));
     assert!(matches!(
         sampler(Some(700), Some("a+")),
-        Sampler::Chance { .. }
+        TokenSampler::Chance { .. }
     ));
-    assert!(matches!(sampler(None, None), Sampler::Chance { .. }));
+    assert!(matches!(sampler(None, None), TokenSampler::Chance { .. }));
 }
 
 #[test]
 fn greed_passes_over_what_is_not_a_number_or_not_allowed() {
     let logits = [1.0, f32::NAN, 9.0, f32::INFINITY, 3.0];
-    let mut greedy = Sampler::Greedy;
+    let mut greedy = TokenSampler::Greedy;
     assert_eq!(greedy.choose(&logits, None), Some(LlamaToken(2)));
     let mut allowed = SimpleVob::alloc(logits.len());
     allowed.set(0, true);

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use super::error::EngineError;
-use super::gguf::{Header, Value};
+use super::gguf::{GgufHeader, GgufValue};
 
 const LAYERS_MAX: i128 = 512;
 const EXPERTS_MAX: i128 = 512;
@@ -43,7 +43,7 @@ const SPEECHLESS: [&str; 23] = [
 ];
 
 /// Checks everything that the engine takes for granted.
-pub(crate) fn check(header: &Header) -> Result<(), EngineError> {
+pub(crate) fn check(header: &GgufHeader) -> Result<(), EngineError> {
     let architecture = header
         .text("general.architecture")
         .ok_or_else(|| header.damaged("it does not state the model's architecture"))?;
@@ -57,7 +57,7 @@ pub(crate) fn check(header: &Header) -> Result<(), EngineError> {
         return Err(header.damaged("it contains no tensors"));
     }
     check_vocabulary(header)?;
-    Shape {
+    TensorShape {
         header,
         architecture,
     }
@@ -65,7 +65,7 @@ pub(crate) fn check(header: &Header) -> Result<(), EngineError> {
 }
 
 /// Checks everything that the tokenizer takes for granted.
-pub(crate) fn check_vocabulary(header: &Header) -> Result<(), EngineError> {
+pub(crate) fn check_vocabulary(header: &GgufHeader) -> Result<(), EngineError> {
     let model = header
         .text("tokenizer.ggml.model")
         .ok_or_else(|| header.unsupported("it has no tokenizer"))?;
@@ -80,7 +80,9 @@ pub(crate) fn check_vocabulary(header: &Header) -> Result<(), EngineError> {
     for token in tokens {
         // The engine invents names for empty tokens, which must not exist already.
         if token.is_empty() || token.contains(&0) {
-            return Err(header.damaged("a token of its vocabulary is empty or contains a zero byte"));
+            return Err(
+                header.damaged("a token of its vocabulary is empty or contains a zero byte")
+            );
         }
         if !seen.insert(token.as_slice()) {
             return Err(header.damaged("its vocabulary contains a duplicate token"));
@@ -92,10 +94,10 @@ pub(crate) fn check_vocabulary(header: &Header) -> Result<(), EngineError> {
     ] {
         let wrong = match header.get(key) {
             None => false,
-            Some(Value::Counted { len, kind }) => {
+            Some(GgufValue::Counted { len, kind }) => {
                 !kinds.contains(kind) || usize::try_from(*len).ok() != Some(tokens.len())
             }
-            Some(Value::Integers(numbers)) => numbers.len() != tokens.len(),
+            Some(GgufValue::Integers(numbers)) => numbers.len() != tokens.len(),
             Some(_) => true,
         };
         if wrong {
@@ -107,7 +109,11 @@ pub(crate) fn check_vocabulary(header: &Header) -> Result<(), EngineError> {
 }
 
 /// Checks that any text can be written in tokens.
-fn check_pieces(header: &Header, model: &str, tokens: &HashSet<&[u8]>) -> Result<(), EngineError> {
+fn check_pieces(
+    header: &GgufHeader,
+    model: &str,
+    tokens: &HashSet<&[u8]>,
+) -> Result<(), EngineError> {
     if model == "llama" {
         let has_all_bytes = (0..=u8::MAX).all(|byte| {
             tokens.contains(format!("<0x{byte:02X}>").as_bytes())
@@ -129,7 +135,7 @@ fn check_pieces(header: &Header, model: &str, tokens: &HashSet<&[u8]>) -> Result
     Ok(())
 }
 
-fn check_special_ids(header: &Header, tokens: usize) -> Result<(), EngineError> {
+fn check_special_ids(header: &GgufHeader, tokens: usize) -> Result<(), EngineError> {
     for name in [
         "bos",
         "eos",
@@ -145,7 +151,7 @@ fn check_special_ids(header: &Header, tokens: usize) -> Result<(), EngineError> 
             continue;
         };
         // −1 as an unsigned number stands for a token that the model does not have.
-        let within = matches!(value, Value::Integer(id)
+        let within = matches!(value, GgufValue::Integer(id)
             if usize::try_from(*id).is_ok_and(|id| id < tokens) || *id == i128::from(u32::MAX));
         if !within {
             return Err(header.damaged(format!("`{key}` is not a token of its vocabulary")));
@@ -154,18 +160,20 @@ fn check_special_ids(header: &Header, tokens: usize) -> Result<(), EngineError> 
     Ok(())
 }
 
-struct Shape<'h> {
-    header: &'h Header,
+struct TensorShape<'h> {
+    header: &'h GgufHeader,
     architecture: &'h str,
 }
 
-impl Shape<'_> {
+impl TensorShape<'_> {
     fn check(&self) -> Result<(), EngineError> {
         let layers = self.needed("block_count", LAYERS_MAX)?;
         let width = self.needed("embedding_length", EMBEDDING_MAX)?;
         self.needed("context_length", WINDOW_MAX)?;
-        if let Some(Value::Bool(false)) = self.value("attention.causal") {
-            return Err(self.header.unsupported("it is an encoder and cannot write text"));
+        if let Some(GgufValue::Bool(false)) = self.value("attention.causal") {
+            return Err(self
+                .header
+                .unsupported("it is an encoder and cannot write text"));
         }
         let heads = self.per_layer("attention.head_count", layers)?;
         let shared_heads = self.per_layer("attention.head_count_kv", layers)?;
@@ -192,7 +200,7 @@ impl Shape<'_> {
         self.check_experts(layers)?;
         match self.value("rope.scaling.type") {
             None => Ok(()),
-            Some(Value::String(kind))
+            Some(GgufValue::String(kind))
                 if ["none", "linear", "yarn", "longrope"].contains(&kind.as_str()) =>
             {
                 Ok(())
@@ -223,7 +231,7 @@ impl Shape<'_> {
         self.optional("nextn_predict_layers", 0, layers).map(drop)
     }
 
-    fn value(&self, name: &str) -> Option<&Value> {
+    fn value(&self, name: &str) -> Option<&GgufValue> {
         self.header.get(&format!("{}.{name}", self.architecture))
     }
 
@@ -247,7 +255,7 @@ impl Shape<'_> {
     fn optional(&self, name: &str, min: i128, max: i128) -> Result<Option<i128>, EngineError> {
         match self.value(name) {
             None => Ok(None),
-            Some(Value::Integer(number)) if (min..=max).contains(number) => Ok(Some(*number)),
+            Some(GgufValue::Integer(number)) if (min..=max).contains(number) => Ok(Some(*number)),
             Some(_) => Err(self.wrong(name)),
         }
     }
@@ -256,14 +264,14 @@ impl Shape<'_> {
     fn per_layer(&self, name: &str, layers: i128) -> Result<Vec<i128>, EngineError> {
         match self.value(name) {
             None => Ok(Vec::new()),
-            Some(Value::Integer(number)) if (0..=EMBEDDING_MAX).contains(number) => {
+            Some(GgufValue::Integer(number)) if (0..=EMBEDDING_MAX).contains(number) => {
                 let one_for_all = *number;
                 if one_for_all == 0 && name == "attention.head_count" {
                     return Err(self.wrong(name));
                 }
                 Ok(vec![one_for_all])
             }
-            Some(Value::Integers(numbers)) => {
+            Some(GgufValue::Integers(numbers)) => {
                 let within = numbers
                     .iter()
                     .all(|number| (0..=EMBEDDING_MAX).contains(number));

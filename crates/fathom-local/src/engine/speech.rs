@@ -2,13 +2,13 @@
 
 /// The text of a reply so far.
 #[derive(Debug, Default)]
-pub(crate) struct Speech {
+pub(crate) struct Utf8Assembler {
     text: String,
     /// The start of an incomplete character.
     tail: Vec<u8>,
 }
 
-impl Speech {
+impl Utf8Assembler {
     /// Adds the bytes of the next token.
     pub(crate) fn hear(&mut self, bytes: &[u8]) {
         self.tail.extend_from_slice(bytes);
@@ -52,11 +52,11 @@ impl Speech {
 mod tests {
     use proptest::prelude::*;
 
-    use super::Speech;
+    use super::Utf8Assembler;
 
     #[test]
     fn a_cut_character_waits_for_its_end() {
-        let mut speech = Speech::default();
+        let mut speech = Utf8Assembler::default();
         speech.hear(&[b'a', 0xF0, 0x9F]);
         assert_eq!(speech.text(), "a");
         speech.hear(&[0x98, 0x80, b'!']);
@@ -71,7 +71,7 @@ mod tests {
             pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..5), 0..20),
         ) {
             let whole = pieces.concat();
-            let mut speech = Speech::default();
+            let mut speech = Utf8Assembler::default();
             for piece in &pieces {
                 speech.hear(piece);
             }

@@ -16,7 +16,7 @@ const WAITING_PERCENT_MAX: u128 = 15;
 const RETRY_FIRST: Duration = Duration::from_secs(5);
 const RETRY_MAX: Duration = Duration::from_mins(5);
 
-pub(crate) struct Strain {
+pub(crate) struct LoadMonitor {
     all: u32,
     threads: u32,
     begin: Option<(Instant, Duration)>,
@@ -24,7 +24,7 @@ pub(crate) struct Strain {
     retry_after: Duration,
 }
 
-impl Strain {
+impl LoadMonitor {
     pub(crate) fn new(threads: u32) -> Self {
         Self {
             all: threads,
@@ -90,13 +90,13 @@ pub(crate) fn waited() -> Option<Duration> {
 mod tests {
     use std::time::Duration;
 
-    use super::{RETRY_FIRST, SPAN, Strain};
+    use super::{LoadMonitor, RETRY_FIRST, SPAN};
     use crate::engine::machine;
 
     #[test]
     fn waiting_costs_threads_and_rest_brings_them_back() {
         let begin = machine::now();
-        let mut strain = Strain::new(2);
+        let mut strain = LoadMonitor::new(2);
         assert!(!strain.step(begin, Some(Duration::ZERO)));
         assert!(
             !strain.step(begin + SPAN, Some(SPAN / 20)),
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_second_failure_waits_longer() {
         let begin = machine::now();
-        let mut strain = Strain::new(4);
+        let mut strain = LoadMonitor::new(4);
         strain.step(begin, Some(Duration::ZERO));
         assert!(strain.step(begin + SPAN, Some(SPAN)));
         let later = begin + SPAN + RETRY_FIRST;
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn a_system_that_does_not_say_keeps_its_threads() {
         let begin = machine::now();
-        let mut strain = Strain::new(2);
+        let mut strain = LoadMonitor::new(2);
         assert!(!strain.step(begin, None) && !strain.step(begin + SPAN, None));
         assert_eq!(strain.threads(), 2);
     }

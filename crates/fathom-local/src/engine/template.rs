@@ -3,10 +3,10 @@
 //! A template's markers become control tokens; a speaker's text never does, even if it looks like one. So the
 //! template is filled with placeholders first, and the texts replace them after the markers were found.
 
-use fathom_core::model::{Message, Speaker};
+use fathom_core::model::{ChatMessage, Speaker};
 use llama_cpp_2::model::{LlamaChatMessage, LlamaChatTemplate, LlamaModel};
 
-use super::vocabulary::{Stretch, Vocabulary, push_plain};
+use super::vocabulary::{ModelTokenizer, TextStretch, push_plain};
 
 const CHATML: &str = "chatml";
 // Private-use characters, which no template writes.
@@ -15,18 +15,18 @@ const CLOSE: char = '\u{E0F1}';
 
 /// The chat template of a model.
 #[derive(Debug)]
-pub(crate) struct Template {
+pub(crate) struct ChatTemplate {
     own: Option<LlamaChatTemplate>,
     chatml: Option<LlamaChatTemplate>,
 }
 
 /// One turn of the conversation: its speaker and the messages in it.
-struct Turn {
+struct TemplateTurn {
     speaker: Speaker,
     parts: Vec<usize>,
 }
 
-impl Template {
+impl ChatTemplate {
     /// The template in the model's file. If it is missing or not supported, `ChatML` is used.
     pub(crate) fn of(model: &LlamaModel) -> Self {
         Self {
@@ -39,13 +39,13 @@ impl Template {
     /// conversation.
     pub(crate) fn fill(
         &self,
-        vocabulary: &Vocabulary,
-        messages: &[Message],
-    ) -> Option<Vec<Stretch>> {
-        let as_given: Vec<Turn> = messages
+        vocabulary: &ModelTokenizer,
+        messages: &[ChatMessage],
+    ) -> Option<Vec<TextStretch>> {
+        let as_given: Vec<TemplateTurn> = messages
             .iter()
             .enumerate()
-            .map(|(index, message)| Turn {
+            .map(|(index, message)| TemplateTurn {
                 speaker: message.speaker,
                 parts: vec![index],
             })
@@ -64,8 +64,8 @@ impl Template {
 }
 
 /// The turns for a template without system messages: their text is put before that of the user.
-fn without_system(messages: &[Message]) -> Vec<Turn> {
-    let mut turns: Vec<Turn> = Vec::new();
+fn without_system(messages: &[ChatMessage]) -> Vec<TemplateTurn> {
+    let mut turns: Vec<TemplateTurn> = Vec::new();
     let mut standing = Vec::new();
     for (index, message) in messages.iter().enumerate() {
         match message.speaker {
@@ -76,12 +76,12 @@ fn without_system(messages: &[Message]) -> Vec<Turn> {
                     Speaker::System | Speaker::Assistant => Vec::new(),
                 };
                 parts.push(index);
-                turns.push(Turn { speaker, parts });
+                turns.push(TemplateTurn { speaker, parts });
             }
         }
     }
     if !standing.is_empty() {
-        turns.push(Turn {
+        turns.push(TemplateTurn {
             speaker: Speaker::User,
             parts: standing,
         });
@@ -89,7 +89,11 @@ fn without_system(messages: &[Message]) -> Vec<Turn> {
     turns
 }
 
-fn render(model: &LlamaModel, template: &LlamaChatTemplate, turns: &[Turn]) -> Option<String> {
+fn render(
+    model: &LlamaModel,
+    template: &LlamaChatTemplate,
+    turns: &[TemplateTurn],
+) -> Option<String> {
     let chat = turns
         .iter()
         .enumerate()
@@ -102,11 +106,11 @@ fn render(model: &LlamaModel, template: &LlamaChatTemplate, turns: &[Turn]) -> O
 
 /// Replaces the placeholders by the texts. `None` if a placeholder was lost or is out of order.
 fn place(
-    vocabulary: &Vocabulary,
+    vocabulary: &ModelTokenizer,
     filled: &str,
-    turns: &[Turn],
-    messages: &[Message],
-) -> Option<Vec<Stretch>> {
+    turns: &[TemplateTurn],
+    messages: &[ChatMessage],
+) -> Option<Vec<TextStretch>> {
     let mut stretches = Vec::new();
     let mut rest = filled;
     for (index, turn) in turns.iter().enumerate() {
@@ -130,14 +134,14 @@ fn place(
 
 #[cfg(test)]
 mod tests {
-    use fathom_core::model::{Message, Speaker};
+    use fathom_core::model::{ChatMessage, Speaker};
 
     use super::without_system;
 
     fn turns(speakers: &[Speaker]) -> Vec<(Speaker, Vec<usize>)> {
-        let messages: Vec<Message> = speakers
+        let messages: Vec<ChatMessage> = speakers
             .iter()
-            .map(|speaker| Message::new(*speaker, "words"))
+            .map(|speaker| ChatMessage::new(*speaker, "words"))
             .collect();
         without_system(&messages)
             .into_iter()

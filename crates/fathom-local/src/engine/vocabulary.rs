@@ -13,7 +13,7 @@ use llama_cpp_2::{LogOptions, send_logs_to_tracing};
 use tokenizers::NormalizedString;
 
 use super::error::EngineError;
-use super::gguf::Header;
+use super::gguf::GgufHeader;
 use super::{machine, soundness};
 
 /// Maximum size of a text for one call of the tokenizer; longer ones are cut between characters.
@@ -21,24 +21,24 @@ const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// The tokenizer in a GGUF file. Fast, and safe to use from several threads.
 #[derive(Debug)]
-pub struct Vocabulary {
+pub struct ModelTokenizer {
     pub(crate) model: LlamaModel,
     /// Tokens that a template may write and a speaker must not, longest first.
-    markers: Vec<Marker>,
+    markers: Vec<SpecialMarker>,
     /// Words of the template that the tokenizer would turn into one token even in plain text.
     defused: Vec<String>,
-    form: Form,
+    form: TokenForm,
 }
 
 #[derive(Debug)]
-struct Marker {
+struct SpecialMarker {
     text: String,
     token: LlamaToken,
 }
 
 /// Normalisation of a text before it is tokenized.
 #[derive(Clone, Copy, Debug)]
-enum Form {
+enum TokenForm {
     AsIs,
     /// Letters and their accents are joined (Unicode NFC). The engine leaves this out, although the family's
     /// own tokenizer does it.
@@ -47,21 +47,24 @@ enum Form {
 
 /// A part of a prompt.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Stretch {
+pub(crate) enum TextStretch {
     Marker(LlamaToken),
     Plain(String),
 }
 
-impl Vocabulary {
+impl ModelTokenizer {
     /// Loads only the tokenizer, without the weights.
     pub fn load(path: &Path) -> Result<Self, EngineError> {
-        let header = Header::read(path)?;
+        let header = GgufHeader::read(path)?;
         soundness::check_vocabulary(&header)?;
         Self::open(&header, &LlamaModelParams::default().with_vocab_only(true))
     }
 
     /// Loads the parts of a checked file that `params` select.
-    pub(crate) fn open(header: &Header, params: &LlamaModelParams) -> Result<Self, EngineError> {
+    pub(crate) fn open(
+        header: &GgufHeader,
+        params: &LlamaModelParams,
+    ) -> Result<Self, EngineError> {
         machine::check_processor()?;
         let refused = || EngineError::Refused {
             path: header.path().to_owned(),
@@ -69,8 +72,8 @@ impl Vocabulary {
         let model =
             LlamaModel::load_from_file(backend()?, header.path(), params).map_err(|_| refused())?;
         let form = match header.text("tokenizer.ggml.pre") {
-            Some("qwen2" | "qwen35") => Form::Composed,
-            _ => Form::AsIs,
+            Some("qwen2" | "qwen35") => TokenForm::Composed,
+            _ => TokenForm::AsIs,
         };
         let markers = markers(&model);
         let template = header.text("tokenizer.chat_template").unwrap_or("");
@@ -124,35 +127,35 @@ impl Vocabulary {
     }
 
     /// Appends the tokens of a whole prompt.
-    pub(crate) fn prompt(&self, stretches: &[Stretch], tokens: &mut Vec<LlamaToken>) {
+    pub(crate) fn prompt(&self, stretches: &[TextStretch], tokens: &mut Vec<LlamaToken>) {
         let vocab = self.model.vocab();
         let begin = vocab.bos();
         // Some templates write it themselves.
         if vocab.should_add_bos()
             && begin.0 >= 0
-            && stretches.first() != Some(&Stretch::Marker(begin))
+            && stretches.first() != Some(&TextStretch::Marker(begin))
         {
             tokens.push(begin);
         }
         for stretch in stretches {
             match stretch {
-                Stretch::Marker(token) => tokens.push(*token),
-                Stretch::Plain(text) => self.plain(text, tokens),
+                TextStretch::Marker(token) => tokens.push(*token),
+                TextStretch::Plain(text) => self.plain(text, tokens),
             }
         }
     }
 
     /// Splits a template's own text into markers and plain text.
-    pub(crate) fn stretches_of(&self, mut literal: &str, stretches: &mut Vec<Stretch>) {
+    pub(crate) fn stretches_of(&self, mut literal: &str, stretches: &mut Vec<TextStretch>) {
         while let Some((at, marker)) = self.first_marker(literal) {
             push_plain(stretches, &literal[..at]);
-            stretches.push(Stretch::Marker(marker.token));
+            stretches.push(TextStretch::Marker(marker.token));
             literal = &literal[at + marker.text.len()..];
         }
         push_plain(stretches, literal);
     }
 
-    fn first_marker(&self, text: &str) -> Option<(usize, &Marker)> {
+    fn first_marker(&self, text: &str) -> Option<(usize, &SpecialMarker)> {
         // `min_by_key` keeps the first of equals, and the longest marker comes first.
         self.markers
             .iter()
@@ -172,24 +175,24 @@ impl Vocabulary {
 
     fn formed<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.form {
-            Form::Composed if !text.is_ascii() => {
+            TokenForm::Composed if !text.is_ascii() => {
                 let mut normalized = NormalizedString::from(text);
                 Cow::Owned(normalized.nfc().get().to_owned())
             }
-            Form::Composed | Form::AsIs => Cow::Borrowed(text),
+            TokenForm::Composed | TokenForm::AsIs => Cow::Borrowed(text),
         }
     }
 }
 
 /// Joins plain text to the plain text before it, as the model has seen them in training.
-pub(crate) fn push_plain(stretches: &mut Vec<Stretch>, text: &str) {
+pub(crate) fn push_plain(stretches: &mut Vec<TextStretch>, text: &str) {
     if text.is_empty() {
         return;
     }
-    if let Some(Stretch::Plain(before)) = stretches.last_mut() {
+    if let Some(TextStretch::Plain(before)) = stretches.last_mut() {
         before.push_str(text);
     } else {
-        stretches.push(Stretch::Plain(text.to_owned()));
+        stretches.push(TextStretch::Plain(text.to_owned()));
     }
 }
 
@@ -197,17 +200,17 @@ fn is_control(model: &LlamaModel, token: LlamaToken) -> bool {
     model.vocab().attr(token).contains(LlamaTokenAttr::Control)
 }
 
-fn markers(model: &LlamaModel) -> Vec<Marker> {
+fn markers(model: &LlamaModel) -> Vec<SpecialMarker> {
     let vocab = model.vocab();
     let is_marker = |token: &LlamaToken| {
         is_control(model, *token) || vocab.attr(*token).contains(LlamaTokenAttr::UserDefined)
     };
-    let mut markers: Vec<Marker> = (0..vocab.n_tokens())
+    let mut markers: Vec<SpecialMarker> = (0..vocab.n_tokens())
         .map(LlamaToken)
         .filter(is_marker)
         .filter_map(|token| {
             let text = vocab.text(token)?.to_str().ok()?.to_owned();
-            (!text.is_empty()).then_some(Marker { text, token })
+            (!text.is_empty()).then_some(SpecialMarker { text, token })
         })
         .collect();
     markers.sort_by_key(|marker| std::cmp::Reverse(marker.text.len()));

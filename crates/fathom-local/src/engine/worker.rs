@@ -10,15 +10,15 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
 use fathom_core::failure::FailureKind;
-use fathom_core::model::Ending;
+use fathom_core::model::FinishReason;
 use llama_cpp_2::DecodeError;
 use llama_cpp_2::llama_batch::LlamaBatch;
 
-use super::cache::{Cache, SHARED_TOKENS_MIN, Seat, common};
-use super::job::{Counters, Job, Turn};
-use super::strain::{Strain, waited};
-use super::vocabulary::Vocabulary;
-use super::{Plan, machine, sampling};
+use super::cache::{SHARED_TOKENS_MIN, SequenceCache, SequenceSlot, common};
+use super::job::{ActiveJob, EngineCounters, EngineJob};
+use super::strain::{LoadMonitor, waited};
+use super::vocabulary::ModelTokenizer;
+use super::{EnginePlan, machine, sampling};
 
 /// Time for which an idle engine waits for calls that come together with the first.
 const GATHER: Duration = Duration::from_millis(2);
@@ -26,33 +26,41 @@ const GATHER: Duration = Duration::from_millis(2);
 const HEADROOM_TOKENS: usize = 256;
 
 /// State that outlives a cache: the queue and the load of the machine.
-pub(crate) struct Desk {
-    jobs: Receiver<Job>,
-    waiting: VecDeque<Turn>,
-    counters: Arc<Counters>,
-    plan: Plan,
-    strain: Strain,
+pub(crate) struct EngineQueue {
+    jobs: Receiver<EngineJob>,
+    waiting: VecDeque<ActiveJob>,
+    counters: Arc<EngineCounters>,
+    plan: EnginePlan,
+    strain: LoadMonitor,
     /// True if no caller is left.
     closed: bool,
 }
 
-impl Desk {
-    pub(crate) fn new(plan: Plan, jobs: Receiver<Job>, counters: Arc<Counters>) -> Self {
+impl EngineQueue {
+    pub(crate) fn new(
+        plan: EnginePlan,
+        jobs: Receiver<EngineJob>,
+        counters: Arc<EngineCounters>,
+    ) -> Self {
         Self {
             jobs,
             waiting: VecDeque::new(),
             counters,
             plan,
-            strain: Strain::new(plan.threads),
+            strain: LoadMonitor::new(plan.threads),
             closed: false,
         }
     }
 
     /// Serves calls with `cache`, and with a new one whenever the number of threads changes, until no caller is
     /// left.
-    pub(crate) fn serve<'m>(mut self, vocabulary: &'m Vocabulary, mut cache: Cache<'m>) {
+    pub(crate) fn serve<'m>(
+        mut self,
+        vocabulary: &'m ModelTokenizer,
+        mut cache: SequenceCache<'m>,
+    ) {
         loop {
-            Worker {
+            DecodeLoop {
                 vocabulary,
                 cache,
                 batch: LlamaBatch::new(self.plan.batch_tokens as usize, 1),
@@ -67,7 +75,7 @@ impl Desk {
                 threads = self.strain.threads(),
                 "the engine changes its threads"
             );
-            match Cache::new(&vocabulary.model, &self.plan, self.strain.threads()) {
+            match SequenceCache::new(&vocabulary.model, &self.plan, self.strain.threads()) {
                 Ok(next) => cache = next,
                 Err(error) => {
                     for turn in self.waiting.drain(..) {
@@ -80,25 +88,25 @@ impl Desk {
     }
 }
 
-struct Worker<'m, 'd> {
-    vocabulary: &'m Vocabulary,
-    cache: Cache<'m>,
+struct DecodeLoop<'m, 'd> {
+    vocabulary: &'m ModelTokenizer,
+    cache: SequenceCache<'m>,
     batch: LlamaBatch<'m>,
-    desk: &'d mut Desk,
+    desk: &'d mut EngineQueue,
     /// Oldest first.
-    active: Vec<Active>,
+    active: Vec<ActiveBatch>,
 }
 
-struct Active {
-    turn: Turn,
-    seat: Seat,
+struct ActiveBatch {
+    turn: ActiveJob,
+    seat: SequenceSlot,
     /// Tokens in the current batch.
     batched: usize,
     /// Row of the batch with the logits of the next token.
     row: Option<i32>,
 }
 
-impl Active {
+impl ActiveBatch {
     fn unread(&self) -> usize {
         self.turn.tokens.len() - self.seat.cells.len()
     }
@@ -109,13 +117,13 @@ impl Active {
     }
 }
 
-enum Verdict {
+enum TokenVerdict {
     Goes,
-    Ends(Ending),
+    Ends(FinishReason),
     Fails(String),
 }
 
-impl Worker<'_, '_> {
+impl DecodeLoop<'_, '_> {
     /// Works until no caller is left, or until another number of threads is better.
     fn run(mut self) {
         while self.take_jobs() {
@@ -136,7 +144,7 @@ impl Worker<'_, '_> {
         }
         loop {
             match self.desk.jobs.try_recv() {
-                Ok(job) => self.desk.waiting.push_back(Turn::new(job)),
+                Ok(job) => self.desk.waiting.push_back(ActiveJob::new(job)),
                 Err(TryRecvError::Empty | TryRecvError::Disconnected) => return true,
             }
         }
@@ -148,9 +156,9 @@ impl Worker<'_, '_> {
             self.desk.closed = true;
             return false;
         };
-        self.desk.waiting.push_back(Turn::new(job));
+        self.desk.waiting.push_back(ActiveJob::new(job));
         while let Ok(job) = self.desk.jobs.recv_timeout(GATHER) {
-            self.desk.waiting.push_back(Turn::new(job));
+            self.desk.waiting.push_back(ActiveJob::new(job));
         }
         !self.desk.strain.rest(machine::now())
     }
@@ -208,14 +216,14 @@ impl Worker<'_, '_> {
     }
 
     /// Gives `turn` a sequence that starts with as much as others have read of it.
-    fn begin(&mut self, mut turn: Turn) -> Result<(), Turn> {
+    fn begin(&mut self, mut turn: ActiveJob) -> Result<(), ActiveJob> {
         let Some(mut seat) = self.cache.seat() else {
             return Err(turn);
         };
         if self.cache.shares() {
             self.share(&mut seat, &turn);
         }
-        let wanted: usize = self.active.iter().map(Active::wants).sum();
+        let wanted: usize = self.active.iter().map(ActiveBatch::wants).sum();
         let needed =
             turn.tokens.len() - seat.cells.len() + turn.left_to_write().min(HEADROOM_TOKENS);
         // Alone it may start anyway: room is made for it step by step.
@@ -223,9 +231,9 @@ impl Worker<'_, '_> {
             self.cache.leave(seat);
             return Err(turn);
         }
-        Counters::add(&self.desk.counters.tokens_shared, seat.cells.len());
+        EngineCounters::add(&self.desk.counters.tokens_shared, seat.cells.len());
         turn.begin(machine::now(), seat.cells.len());
-        self.active.push(Active {
+        self.active.push(ActiveBatch {
             turn,
             seat,
             batched: 0,
@@ -234,7 +242,7 @@ impl Worker<'_, '_> {
         Ok(())
     }
 
-    fn share(&mut self, seat: &mut Seat, turn: &Turn) {
+    fn share(&mut self, seat: &mut SequenceSlot, turn: &ActiveJob) {
         // The last token is always read again: its logits are what is needed.
         let tokens = &turn.tokens[..turn.tokens.len().saturating_sub(1)];
         let best = self
@@ -333,7 +341,7 @@ impl Worker<'_, '_> {
             self.cache.leave(youngest.seat);
             // At the front: it is older than everything that waits.
             self.desk.waiting.push_front(youngest.turn);
-            Counters::add(&self.desk.counters.calls_set_back, 1);
+            EngineCounters::add(&self.desk.counters.calls_set_back, 1);
         }
         true
     }
@@ -373,19 +381,19 @@ impl Worker<'_, '_> {
                 continue;
             }
             let written = usize::from(active.row.is_some());
-            Counters::add(&self.desk.counters.tokens_written, written);
-            Counters::add(&self.desk.counters.tokens_read, active.batched - written);
+            EngineCounters::add(&self.desk.counters.tokens_written, written);
+            EngineCounters::add(&self.desk.counters.tokens_read, active.batched - written);
             let Some(row) = active.row.take() else {
                 continue;
             };
             match self.write(index, row, now) {
-                Verdict::Goes => {}
-                Verdict::Ends(ending) => {
+                TokenVerdict::Goes => {}
+                TokenVerdict::Ends(ending) => {
                     let done = self.active.remove(index);
                     self.cache.keep(done.seat, done.turn.tokens.clone());
                     done.turn.finish(now, ending);
                 }
-                Verdict::Fails(detail) => {
+                TokenVerdict::Fails(detail) => {
                     let failed = self.active.remove(index);
                     self.cache.leave(failed.seat);
                     failed.turn.fail(FailureKind::Server, &detail);
@@ -394,7 +402,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    fn write(&mut self, index: usize, row: i32, now: Instant) -> Verdict {
+    fn write(&mut self, index: usize, row: i32, now: Instant) -> TokenVerdict {
         let active = &mut self.active[index];
         let logits = self.cache.logits(row);
         let is_first = !active.turn.has_begun_to_write();
@@ -408,13 +416,15 @@ impl Worker<'_, '_> {
         }) {
             None => None,
             Some(Ok(allowed)) => Some(allowed),
-            Some(Err(error)) => return Verdict::Fails(format!("the form cannot be kept: {error}")),
+            Some(Err(error)) => {
+                return TokenVerdict::Fails(format!("the form cannot be kept: {error}"));
+            }
         };
         let Some(token) = sampler.choose(logits, allowed.as_ref()) else {
-            return Verdict::Fails("the model has no next token".to_owned());
+            return TokenVerdict::Fails("the model has no next token".to_owned());
         };
         if self.vocabulary.ends(token) {
-            return Verdict::Ends(Ending::Complete);
+            return TokenVerdict::Ends(FinishReason::Complete);
         }
         let margin_milli = match &allowed {
             Some(allowed) if is_first => sampling::margin_milli(logits, allowed, token, |token| {
@@ -430,7 +440,7 @@ impl Worker<'_, '_> {
             let consumed = matcher.consume_token(token.0.cast_unsigned());
             constraining += machine::now() - begin;
             if let Err(error) = consumed {
-                return Verdict::Fails(format!("the form cannot be kept: {error}"));
+                return TokenVerdict::Fails(format!("the form cannot be kept: {error}"));
             }
             formed = matcher.is_stopped();
         }
@@ -442,11 +452,11 @@ impl Worker<'_, '_> {
             active.turn.weigh(margin_milli);
         }
         if formed {
-            Verdict::Ends(Ending::Complete)
+            TokenVerdict::Ends(FinishReason::Complete)
         } else if active.turn.left_to_write() == 0 {
-            Verdict::Ends(Ending::Truncated)
+            TokenVerdict::Ends(FinishReason::Truncated)
         } else {
-            Verdict::Goes
+            TokenVerdict::Goes
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::embedding::EmbeddingError;
 /// A text cannot be shortened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum CannotShorten {
+pub enum SummaryError {
     /// Even the shortest sentence is too long.
     #[error(
         "the text cannot be shortened to {tokens_max} tokens: its shortest sentence has {least_tokens}"
@@ -24,7 +24,7 @@ pub enum CannotShorten {
     Embedding(#[from] EmbeddingError),
 }
 
-impl CannotShorten {
+impl SummaryError {
     /// The error's stable code.
     pub fn code(&self) -> &'static str {
         match self {

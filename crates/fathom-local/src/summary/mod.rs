@@ -16,11 +16,11 @@ use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use error::CannotShorten;
+pub use error::SummaryError;
 
-use crate::embedding::{Embedder, Embedding, EmbeddingError};
+use crate::embedding::{Embedding, EmbeddingError, SentenceEmbedder};
 use ranking::{candidates, rank};
-use sentences::{Sentence, split};
+use sentences::{SentenceSpan, split};
 
 /// Maximum size of a text.
 pub const SOURCE_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -37,7 +37,7 @@ pub trait SentenceVectors {
     fn vectors(&self, sentences: &[&str]) -> Result<Vec<Embedding>, EmbeddingError>;
 }
 
-impl SentenceVectors for Embedder {
+impl SentenceVectors for SentenceEmbedder {
     fn vectors(&self, sentences: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
         self.embed(sentences)
     }
@@ -57,13 +57,13 @@ impl<T: SentenceVectors + ?Sized> SentenceVectors for &T {
 
 /// Shortens texts.
 #[derive(Clone, Debug)]
-pub struct Summariser<V> {
+pub struct ExtractiveSummariser<V> {
     vectors: V,
 }
 
 /// A shortened text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Summary {
+pub struct ExtractiveSummary {
     /// The remaining text.
     pub text: String,
     /// Its size by the caller's counter.
@@ -72,7 +72,7 @@ pub struct Summary {
     pub kept: Vec<Range<usize>>,
 }
 
-impl<V: SentenceVectors> Summariser<V> {
+impl<V: SentenceVectors> ExtractiveSummariser<V> {
     /// A summariser on these vectors.
     pub fn new(vectors: V) -> Self {
         Self { vectors }
@@ -85,16 +85,16 @@ impl<V: SentenceVectors> Summariser<V> {
         text: &str,
         tokens_max: u32,
         count: &dyn Fn(&str) -> u64,
-    ) -> Result<Summary, CannotShorten> {
+    ) -> Result<ExtractiveSummary, SummaryError> {
         if text.len() > SOURCE_BYTES_MAX {
-            return Err(CannotShorten::SourceTooLong {
+            return Err(SummaryError::SourceTooLong {
                 bytes: text.len(),
                 bytes_max: SOURCE_BYTES_MAX,
             });
         }
         let whole = count(text);
         if whole <= u64::from(tokens_max) {
-            return Ok(Summary {
+            return Ok(ExtractiveSummary {
                 text: text.to_owned(),
                 tokens: whole,
                 kept: iter::once(0..text.len()).collect(),
@@ -105,7 +105,7 @@ impl<V: SentenceVectors> Summariser<V> {
         let texts: Vec<&str> = chosen.iter().map(|sentence| sentence.text).collect();
         let vectors = self.vectors.vectors(&texts)?;
         let ranked = rank(&chosen, &vectors);
-        let packing = Packing {
+        let packing = SummaryPacking {
             source: text,
             tokens_max: tokens_max.into(),
             count,
@@ -117,16 +117,16 @@ impl<V: SentenceVectors> Summariser<V> {
 }
 
 /// The available space.
-struct Packing<'a> {
+struct SummaryPacking<'a> {
     source: &'a str,
     tokens_max: u64,
     count: &'a dyn Fn(&str) -> u64,
 }
 
-impl Packing<'_> {
+impl SummaryPacking<'_> {
     /// The longest beginning of the ranking that fits, and then whatever else still does. `None` if not one
     /// sentence fits.
-    fn best(&self, ranked: &[&Sentence<'_>]) -> Option<Summary> {
+    fn best(&self, ranked: &[&SentenceSpan<'_>]) -> Option<ExtractiveSummary> {
         let (mut fitting, mut end) = (0, ranked.len());
         let mut best = None;
         // By halving: every additional sentence takes more tokens.
@@ -167,9 +167,9 @@ impl Packing<'_> {
     /// The shortest sentence of all, if it fits.
     fn shortest(
         &self,
-        sentences: &[Sentence<'_>],
+        sentences: &[SentenceSpan<'_>],
         tokens_max: u32,
-    ) -> Result<Summary, CannotShorten> {
+    ) -> Result<ExtractiveSummary, SummaryError> {
         let shortest = sentences
             .iter()
             .map(|sentence| self.join(&[sentence]))
@@ -179,14 +179,14 @@ impl Packing<'_> {
         if shortest.tokens <= self.tokens_max {
             return Ok(shortest);
         }
-        Err(CannotShorten::TargetTooSmall {
+        Err(SummaryError::TargetTooSmall {
             least_tokens: shortest.tokens,
             tokens_max,
         })
     }
 
     /// Joins sentences in the order of the source. A line break between two of them is kept.
-    fn join(&self, sentences: &[&Sentence<'_>]) -> Summary {
+    fn join(&self, sentences: &[&SentenceSpan<'_>]) -> ExtractiveSummary {
         let mut kept: Vec<Range<usize>> =
             sentences.iter().map(|sentence| sentence.range()).collect();
         kept.sort_by_key(|range| range.start);
@@ -204,7 +204,7 @@ impl Packing<'_> {
             text.push_str(&self.source[range.clone()]);
             last_end = Some(range.end);
         }
-        Summary {
+        ExtractiveSummary {
             tokens: (self.count)(&text),
             text,
             kept,

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::sentences::{Kind, Sentence, wording};
+use super::sentences::{SentenceKind, SentenceSpan, wording};
 use crate::embedding::Embedding;
 
 /// Maximum number of sentences that are embedded and compared. Of more, the most typical of each part are
@@ -25,9 +25,9 @@ const ALIKE: f32 = 0.95;
 const STEPS: f32 = 10_000.0;
 
 /// The sentences to rank: no duplicates, and at most [`CANDIDATES_MAX`], rules first, then figures.
-pub(super) fn candidates<'a>(sentences: &[Sentence<'a>]) -> Vec<Sentence<'a>> {
+pub(super) fn candidates<'a>(sentences: &[SentenceSpan<'a>]) -> Vec<SentenceSpan<'a>> {
     let mut seen = HashSet::new();
-    let once: Vec<Sentence<'a>> = sentences
+    let once: Vec<SentenceSpan<'a>> = sentences
         .iter()
         .filter(|sentence| seen.insert(wording(sentence.text)))
         .copied()
@@ -35,10 +35,14 @@ pub(super) fn candidates<'a>(sentences: &[Sentence<'a>]) -> Vec<Sentence<'a>> {
     if once.len() <= CANDIDATES_MAX {
         return once;
     }
-    let typical = Typical::of(&once);
+    let typical = CentroidRanking::of(&once);
     let mut chosen = Vec::new();
-    for kind in [Kind::Rule, Kind::Figure, Kind::Plain] {
-        let all: Vec<Sentence<'a>> = once
+    for kind in [
+        SentenceKind::Rule,
+        SentenceKind::Figure,
+        SentenceKind::Plain,
+    ] {
+        let all: Vec<SentenceSpan<'a>> = once
             .iter()
             .filter(|sentence| sentence.kind == kind)
             .copied()
@@ -63,15 +67,15 @@ pub(super) fn candidates<'a>(sentences: &[Sentence<'a>]) -> Vec<Sentence<'a>> {
 }
 
 /// Word counts of a text: a guess at its topic that needs no model.
-struct Typical {
+struct CentroidRanking {
     counts: HashMap<String, u64>,
 }
 
-impl Typical {
+impl CentroidRanking {
     /// Minimum number of letters of a word that can be a topic.
     const LETTERS_MIN: usize = 4;
 
-    fn of(sentences: &[Sentence<'_>]) -> Self {
+    fn of(sentences: &[SentenceSpan<'_>]) -> Self {
         let mut counts = HashMap::new();
         for word in sentences
             .iter()
@@ -101,9 +105,9 @@ impl Typical {
 
 /// All sentences without repetitions, most important first.
 pub(super) fn rank<'s, 'a>(
-    sentences: &'s [Sentence<'a>],
+    sentences: &'s [SentenceSpan<'a>],
     vectors: &[Embedding],
-) -> Vec<&'s Sentence<'a>> {
+) -> Vec<&'s SentenceSpan<'a>> {
     let relevance = relevance(vectors);
     // Similarity of each sentence to the most similar one ranked so far.
     let mut alike = vec![0.0_f32; vectors.len()];
@@ -115,7 +119,7 @@ pub(super) fn rank<'s, 'a>(
         for &other in &left {
             alike[other] = alike[other].max(vectors[chosen].cosine(&vectors[other]));
         }
-        left.retain(|&other| sentences[other].kind != Kind::Plain || alike[other] < ALIKE);
+        left.retain(|&other| sentences[other].kind != SentenceKind::Plain || alike[other] < ALIKE);
     }
     ranked
 }
@@ -123,7 +127,7 @@ pub(super) fn rank<'s, 'a>(
 /// The next sentence: of those that demand most, the most valuable, and of equals the earliest.
 fn best(
     left: &[usize],
-    sentences: &[Sentence<'_>],
+    sentences: &[SentenceSpan<'_>],
     relevance: &[f32],
     alike: &[f32],
 ) -> Option<usize> {

@@ -62,7 +62,7 @@ const ABBREVIATIONS: &[&str] = &[
 
 /// Demand of a sentence; stronger demands come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum SentenceKind {
     /// It states what must be, or must not be.
     Rule,
     /// It contains a number.
@@ -73,15 +73,15 @@ pub enum Kind {
 
 /// A sentence in its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sentence<'a> {
+pub struct SentenceSpan<'a> {
     /// Its text, without the space around it.
     pub text: &'a str,
     /// Byte position in the source.
     pub start: usize,
-    pub kind: Kind,
+    pub kind: SentenceKind,
 }
 
-impl Sentence<'_> {
+impl SentenceSpan<'_> {
     /// Its byte range in the source.
     pub fn range(&self) -> Range<usize> {
         self.start..self.start + self.text.len()
@@ -90,13 +90,13 @@ impl Sentence<'_> {
 
 /// The sentences of a text, in order. Text without a letter or digit is not a sentence, unless there is nothing
 /// else.
-pub fn split(text: &str) -> Vec<Sentence<'_>> {
+pub fn split(text: &str) -> Vec<SentenceSpan<'_>> {
     let mut sentences = Vec::new();
     let mut rest = Vec::new();
     for block in blocks(text) {
         for range in within(text, block) {
             for piece in pieces(text, range) {
-                let sentence = Sentence {
+                let sentence = SentenceSpan {
                     kind: kind(&text[piece.clone()]),
                     start: piece.start,
                     text: &text[piece],
@@ -254,18 +254,18 @@ fn cut(sentence: &str) -> usize {
         .unwrap_or(sentence.len())
 }
 
-fn kind(sentence: &str) -> Kind {
+fn kind(sentence: &str) -> SentenceKind {
     let body = &sentence[marker_length(sentence)..];
     let rule = body.unicode_words().any(|word| {
         let word = word.to_lowercase();
         RULE_WORDS.contains(&word.as_str()) || word.ends_with("n't") || word.ends_with("n’t")
     });
     if rule {
-        Kind::Rule
+        SentenceKind::Rule
     } else if body.contains(char::is_numeric) {
-        Kind::Figure
+        SentenceKind::Figure
     } else {
-        Kind::Plain
+        SentenceKind::Plain
     }
 }
 

@@ -132,15 +132,15 @@ fn a_sentence_without_clauses_is_cut_between_words_and_a_word_is_not_cut() {
 #[test]
 fn what_a_sentence_demands_is_seen() {
     for (sentence, expected) in [
-        ("You must stop.", Kind::Rule),
-        ("NEVER do it", Kind::Rule),
-        ("Don't do it 3 times", Kind::Rule),
-        ("You don’t", Kind::Rule),
-        ("Das darf man.", Kind::Rule),
-        ("It took 3 days.", Kind::Figure),
-        ("It took ３ days.", Kind::Figure),
-        ("1. It took days.", Kind::Plain),
-        ("A knotty, mustard coloured notion.", Kind::Plain),
+        ("You must stop.", SentenceKind::Rule),
+        ("NEVER do it", SentenceKind::Rule),
+        ("Don't do it 3 times", SentenceKind::Rule),
+        ("You don’t", SentenceKind::Rule),
+        ("Das darf man.", SentenceKind::Rule),
+        ("It took 3 days.", SentenceKind::Figure),
+        ("It took ３ days.", SentenceKind::Figure),
+        ("1. It took days.", SentenceKind::Plain),
+        ("A knotty, mustard coloured notion.", SentenceKind::Plain),
     ] {
         assert_eq!(kind(sentence), expected, "{sentence}");
     }

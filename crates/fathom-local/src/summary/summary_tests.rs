@@ -45,16 +45,16 @@ fn bytes(text: &str) -> u64 {
 }
 
 #[track_caller]
-fn shortened(text: &str, tokens_max: u32) -> Summary {
-    Summariser::new(Words)
+fn shortened(text: &str, tokens_max: u32) -> ExtractiveSummary {
+    ExtractiveSummariser::new(Words)
         .shorten(text, tokens_max, &words)
         .unwrap()
 }
 
 #[track_caller]
 fn too_small(text: &str, tokens_max: u32, expected_least: u64) {
-    match Summariser::new(Words).shorten(text, tokens_max, &words) {
-        Err(CannotShorten::TargetTooSmall {
+    match ExtractiveSummariser::new(Words).shorten(text, tokens_max, &words) {
+        Err(SummaryError::TargetTooSmall {
             least_tokens,
             tokens_max: target,
         }) => {
@@ -82,7 +82,7 @@ fn g04_rules_are_kept_before_fluff_and_in_their_order() {
 
 #[test]
 fn g04_every_target_is_reached_or_refused() {
-    let summariser = Summariser::new(Words);
+    let summariser = ExtractiveSummariser::new(Words);
     let mut sizes = Vec::new();
     for tokens_max in 0..60 {
         match summariser.shorten(NOTE, tokens_max, &bytes) {
@@ -91,7 +91,7 @@ fn g04_every_target_is_reached_or_refused() {
                 assert_eq!(summary.tokens, bytes(&summary.text));
                 sizes.push(summary.tokens);
             }
-            Err(CannotShorten::TargetTooSmall { least_tokens, .. }) => {
+            Err(SummaryError::TargetTooSmall { least_tokens, .. }) => {
                 assert!(least_tokens > u64::from(tokens_max));
                 assert!(sizes.is_empty(), "a smaller target was reached");
             }
@@ -125,7 +125,7 @@ fn lines_stay_lines() {
     assert_eq!(shortened(text, 9).text, "- You must stop\n- You must wait");
     let adjoining = "必ず、守る。只の飾り。";
     let count = |text: &str| text.chars().count() as u64;
-    let summary = Summariser::new(Words)
+    let summary = ExtractiveSummariser::new(Words)
         .shorten(adjoining, 6, &count)
         .unwrap();
     assert_eq!(summary.text, "必ず、守る。");
@@ -140,8 +140,8 @@ fn what_is_too_long_for_the_target_makes_room_for_what_is_not() {
 #[test]
 fn one_long_word_cannot_be_shortened() {
     let word = "x".repeat(40_000);
-    match Summariser::new(Words).shorten(&word, 100, &bytes) {
-        Err(error @ CannotShorten::TargetTooSmall { .. }) => {
+    match ExtractiveSummariser::new(Words).shorten(&word, 100, &bytes) {
+        Err(error @ SummaryError::TargetTooSmall { .. }) => {
             assert_eq!(error.code(), "F0546");
             assert!(error.to_string().contains("has 10002"), "{error}");
         }
@@ -158,13 +158,15 @@ fn the_least_that_would_do_is_told() {
 #[test]
 fn of_a_blank_text_nothing_is_left() {
     let count = |text: &str| text.len() as u64;
-    let summary = Summariser::new(Words).shorten(" \n\t ", 1, &count).unwrap();
+    let summary = ExtractiveSummariser::new(Words)
+        .shorten(" \n\t ", 1, &count)
+        .unwrap();
     assert_eq!((summary.text.as_str(), summary.kept.len()), ("", 0));
 }
 
 #[test]
 fn a_failure_of_the_model_is_passed_on_and_not_met_when_nothing_is_to_do() {
-    let summariser = Summariser::new(Broken);
+    let summariser = ExtractiveSummariser::new(Broken);
     let error = summariser.shorten(NOTE, 10, &words).unwrap_err();
     assert_eq!(
         (error.code(), error.to_string().contains("out of order")),
@@ -176,7 +178,7 @@ fn a_failure_of_the_model_is_passed_on_and_not_met_when_nothing_is_to_do() {
 #[test]
 fn a_text_beyond_the_limit_is_refused() {
     let text = "a ".repeat(SOURCE_BYTES_MAX / 2 + 1);
-    let error = Summariser::new(Words)
+    let error = ExtractiveSummariser::new(Words)
         .shorten(&text, 10, &words)
         .unwrap_err();
     assert_eq!(error.code(), "F0547");
@@ -199,7 +201,9 @@ fn a_long_text_costs_few_counts_of_much_text() {
         counted.set(counted.get() + text.len() as u64);
         words(text)
     };
-    let summary = Summariser::new(Words).shorten(&text, 2000, &count).unwrap();
+    let summary = ExtractiveSummariser::new(Words)
+        .shorten(&text, 2000, &count)
+        .unwrap();
     assert!(
         (1900..=2000).contains(&summary.tokens),
         "{}",
@@ -233,7 +237,7 @@ fn texts() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn g04_any_text_is_shortened_within_bounds_or_refused(text in texts(), tokens_max in 0_u32..60) {
-        let summariser = Summariser::new(Words);
+        let summariser = ExtractiveSummariser::new(Words);
         let count = |text: &str| bytes(text);
         match summariser.shorten(&text, tokens_max, &count) {
             Ok(summary) => {
@@ -253,7 +257,7 @@ proptest! {
                 let again = summariser.shorten(&text, tokens_max, &count).unwrap();
                 prop_assert_eq!(again, summary);
             }
-            Err(CannotShorten::TargetTooSmall { least_tokens, .. }) => {
+            Err(SummaryError::TargetTooSmall { least_tokens, .. }) => {
                 prop_assert!(least_tokens > u64::from(tokens_max));
                 let least = u32::try_from(least_tokens).unwrap();
                 prop_assert!(summariser.shorten(&text, least, &count).is_ok());

@@ -5,9 +5,9 @@ use std::io;
 use tokio::sync::watch;
 
 /// Reports the progress of the work, and tells it when no one waits any more.
-pub(super) struct Ticker(Option<watch::Sender<u64>>);
+pub(super) struct ProgressTicker(Option<watch::Sender<u64>>);
 
-impl Ticker {
+impl ProgressTicker {
     /// For work that is always waited for to its end.
     pub(super) const fn alone() -> Self {
         Self(None)
@@ -28,11 +28,11 @@ impl Ticker {
 
 /// Runs `work` on a separate thread. When the future is dropped, the work stops at its next tick.
 pub(super) async fn run<T: Send + 'static>(
-    work: impl FnOnce(&Ticker) -> T + Send + 'static,
+    work: impl FnOnce(&ProgressTicker) -> T + Send + 'static,
     mut report: impl FnMut(u64),
 ) -> io::Result<T> {
     let (sender, mut receiver) = watch::channel(0);
-    let mut task = tokio::task::spawn_blocking(move || work(&Ticker(Some(sender))));
+    let mut task = tokio::task::spawn_blocking(move || work(&ProgressTicker(Some(sender))));
     loop {
         tokio::select! {
             done = &mut task => return done.map_err(io::Error::other),

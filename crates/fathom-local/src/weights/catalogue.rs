@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-use super::digest::Digest;
+use super::digest::Sha256Digest;
 use super::error::WeightsError;
 
 /// The built-in catalogue.
@@ -12,14 +12,14 @@ const BUILT_IN: &str = include_str!("catalogue.toml");
 
 /// Known weights, checked when they are parsed.
 #[derive(Clone, Debug)]
-pub struct Catalogue {
-    weights: Vec<Weights>,
+pub struct WeightsCatalogue {
+    weights: Vec<CatalogueEntry>,
 }
 
 /// A model's weights: one file or several, installed together.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Weights {
+pub struct CatalogueEntry {
     pub name: String,
     /// Other names for it.
     #[serde(default)]
@@ -48,7 +48,7 @@ pub struct LanguageModel {
 /// Purpose of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum FileRole {
     /// The weights themselves.
     Weights,
     /// The tokenizer beside them.
@@ -59,16 +59,16 @@ pub enum Role {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WeightsFile {
-    pub role: Role,
+    pub role: FileRole,
     /// Its name in the folder.
     pub file: String,
     pub bytes: u64,
-    pub sha256: Digest,
+    pub sha256: Sha256Digest,
     /// Its place on a hub.
     pub hub: Option<HubFile>,
     /// The wheels that contain it, in the order in which their parts are joined.
     #[serde(default)]
-    pub wheels: Vec<Wheel>,
+    pub wheels: Vec<PythonWheel>,
 }
 
 /// A file on a model hub.
@@ -84,7 +84,7 @@ pub struct HubFile {
 /// A wheel that contains a file, or a part of one.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wheel {
+pub struct PythonWheel {
     /// Number of the part, counted from one.
     #[serde(default = "the_only_part")]
     pub part: u32,
@@ -94,7 +94,7 @@ pub struct Wheel {
     /// The wheel's size.
     pub bytes: u64,
     /// The wheel's content.
-    pub sha256: Digest,
+    pub sha256: Sha256Digest,
     /// The part's name in the archive.
     pub member: String,
 }
@@ -103,7 +103,7 @@ const fn the_only_part() -> u32 {
     1
 }
 
-impl Wheel {
+impl PythonWheel {
     /// The file name that pip uses. All wheels here are without code, so they fit every platform.
     pub fn file_name(&self) -> String {
         let project = self.project.replace('-', "_");
@@ -111,7 +111,7 @@ impl Wheel {
     }
 }
 
-impl Weights {
+impl CatalogueEntry {
     /// Total size of its files.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
@@ -125,11 +125,11 @@ impl Weights {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
-    weights: Vec<Weights>,
+struct CatalogueTable {
+    weights: Vec<CatalogueEntry>,
 }
 
-impl Catalogue {
+impl WeightsCatalogue {
     /// The built-in catalogue.
     pub fn built_in() -> Result<Self, WeightsError> {
         Self::parse(BUILT_IN)
@@ -138,7 +138,8 @@ impl Catalogue {
     /// Parses a catalogue.
     pub fn parse(text: &str) -> Result<Self, WeightsError> {
         let broken = |cause: String| WeightsError::Catalogue { cause };
-        let mut table: Table = toml::from_str(text).map_err(|error| broken(error.to_string()))?;
+        let mut table: CatalogueTable =
+            toml::from_str(text).map_err(|error| broken(error.to_string()))?;
         // Parts are joined by number, whatever their order in the file.
         for file in table.weights.iter_mut().flat_map(|one| &mut one.files) {
             file.wheels.sort_by_key(|wheel| wheel.part);
@@ -150,17 +151,17 @@ impl Catalogue {
     }
 
     /// All weights.
-    pub fn all(&self) -> &[Weights] {
+    pub fn all(&self) -> &[CatalogueEntry] {
         &self.weights
     }
 
     /// The weights with this name or alias.
-    pub fn find(&self, name: &str) -> Option<&Weights> {
+    pub fn find(&self, name: &str) -> Option<&CatalogueEntry> {
         self.weights.iter().find(|weights| weights.is_called(name))
     }
 
     /// The weights with this name, or an error that lists the known ones.
-    pub fn get(&self, name: &str) -> Result<&Weights, WeightsError> {
+    pub fn get(&self, name: &str) -> Result<&CatalogueEntry, WeightsError> {
         self.find(name).ok_or_else(|| WeightsError::Unknown {
             name: name.to_owned(),
             known: self.names(),
@@ -200,7 +201,7 @@ enum CatalogueFault {
 }
 
 /// Checks the weights: their texts become file names, addresses and requirement lines.
-fn check(all: &[Weights]) -> Result<(), CatalogueFault> {
+fn check(all: &[CatalogueEntry]) -> Result<(), CatalogueFault> {
     let mut names = BTreeSet::new();
     let mut files = BTreeSet::new();
     for weights in all {
@@ -212,7 +213,7 @@ fn check(all: &[Weights]) -> Result<(), CatalogueFault> {
                 return Err(CatalogueFault::DuplicateName(name.clone()));
             }
         }
-        let has_weights = |file: &WeightsFile| file.role == Role::Weights;
+        let has_weights = |file: &WeightsFile| file.role == FileRole::Weights;
         if weights
             .files
             .iter()

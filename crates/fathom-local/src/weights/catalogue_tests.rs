@@ -32,7 +32,7 @@ fn text() -> String {
 }
 
 fn cause(text: &str) -> String {
-    match Catalogue::parse(text) {
+    match WeightsCatalogue::parse(text) {
         Err(WeightsError::Catalogue { cause }) => cause,
         other => panic!("{other:?}"),
     }
@@ -40,7 +40,7 @@ fn cause(text: &str) -> String {
 
 #[test]
 fn x05_the_built_in_catalogue_knows_every_tier() {
-    let catalogue = Catalogue::built_in().unwrap();
+    let catalogue = WeightsCatalogue::built_in().unwrap();
     for (alias, name, files) in [
         ("default", "qwen2.5-coder-1.5b", 1),
         ("small", "qwen2.5-coder-0.5b", 1),
@@ -59,7 +59,7 @@ fn x05_the_built_in_catalogue_knows_every_tier() {
 
 #[test]
 fn parts_are_joined_by_number_and_not_by_name() {
-    let catalogue = Catalogue::parse(&text()).unwrap();
+    let catalogue = WeightsCatalogue::parse(&text()).unwrap();
     let wheels = &catalogue.all()[0].files[0].wheels;
     let order: Vec<&str> = wheels.iter().map(|wheel| wheel.project.as_str()).collect();
     assert_eq!(order[..2], ["p-part1", "p-part2"]);
@@ -101,7 +101,7 @@ fn a_catalogue_that_could_write_elsewhere_is_refused() {
 
 #[test]
 fn an_unknown_name_is_told_what_there_is() {
-    let catalogue = Catalogue::built_in().unwrap();
+    let catalogue = WeightsCatalogue::built_in().unwrap();
     for (name, nearest) in [
         ("smol", Some("smollm2-135m")),
         ("defualt", Some("default")),

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use super::catalogue::{LanguageModel, Weights};
+use super::catalogue::{CatalogueEntry, LanguageModel};
 use super::error::WeightsError;
-use super::store::Store;
+use super::store::WeightsFolder;
 
 /// Conditions under which a smaller model may replace the wanted one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Smaller {
+pub enum FallbackRule {
     /// Only if memory is short.
     WhenMemoryIsShort,
     /// Also if the wanted one is not installed and a smaller one is.
@@ -17,17 +17,17 @@ pub enum Smaller {
 
 /// The chosen model and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct WeightsChoice {
     /// Name of the chosen model.
     pub name: String,
     /// Name of the wanted model.
     pub wanted: String,
-    pub why: Why,
+    pub why: ChoiceReason,
 }
 
 /// Reasons for a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum ChoiceReason {
     /// It was the wanted one.
     Wanted,
     /// The wanted one does not fit into memory.
@@ -41,12 +41,12 @@ pub enum Why {
     Missing,
 }
 
-impl fmt::Display for Choice {
+impl fmt::Display for WeightsChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, wanted, why } = self;
         match why {
-            Why::Wanted => write!(f, "{name}"),
-            Why::Memory {
+            ChoiceReason::Wanted => write!(f, "{name}"),
+            ChoiceReason::Memory {
                 needed_bytes,
                 available_bytes,
             } => write!(
@@ -55,7 +55,9 @@ impl fmt::Display for Choice {
                 gigabytes(*needed_bytes),
                 gigabytes(*available_bytes)
             ),
-            Why::Missing => write!(f, "{name} instead of {wanted}, which is not installed"),
+            ChoiceReason::Missing => {
+                write!(f, "{name} instead of {wanted}, which is not installed")
+            }
         }
     }
 }
@@ -66,39 +68,39 @@ fn gigabytes(bytes: u64) -> String {
     format!("{}.{}", tenths / 10, tenths % 10)
 }
 
-impl Store {
+impl WeightsFolder {
     /// Chooses a language model. If the available memory is unknown, every model fits.
     pub fn choose(
         &self,
         wanted: &str,
         memory_available: Option<u64>,
-        smaller: Smaller,
-    ) -> Result<Choice, WeightsError> {
+        smaller: FallbackRule,
+    ) -> Result<WeightsChoice, WeightsError> {
         let first = self.catalogue.get(wanted)?;
-        let choice = |name: &Weights, why| Choice {
+        let choice = |name: &CatalogueEntry, why| WeightsChoice {
             name: name.name.clone(),
             wanted: first.name.clone(),
             why,
         };
         // Embedding models have no tiers.
         let Some(language) = first.language else {
-            return Ok(choice(first, Why::Wanted));
+            return Ok(choice(first, ChoiceReason::Wanted));
         };
         let fits = |model: &LanguageModel| {
             memory_available.is_none_or(|available| model.memory_bytes <= available)
         };
         let why = match memory_available.filter(|_| !fits(&language)) {
-            Some(available_bytes) => Why::Memory {
+            Some(available_bytes) => ChoiceReason::Memory {
                 needed_bytes: language.memory_bytes,
                 available_bytes,
             },
-            None if smaller == Smaller::WhenMissing && !self.is_installed(&first.name) => {
-                Why::Missing
+            None if smaller == FallbackRule::WhenMissing && !self.is_installed(&first.name) => {
+                ChoiceReason::Missing
             }
-            None => return Ok(choice(first, Why::Wanted)),
+            None => return Ok(choice(first, ChoiceReason::Wanted)),
         };
         let below = self.stand_ins(language.tier);
-        let fitting: Vec<&Weights> = below
+        let fitting: Vec<&CatalogueEntry> = below
             .iter()
             .filter(|(_, model)| fits(model))
             .map(|(weights, _)| *weights)
@@ -106,8 +108,8 @@ impl Store {
         let installed = fitting.iter().find(|one| self.is_installed(&one.name));
         match (why, installed, fitting.first()) {
             // Fetching another model than the wanted one gains nothing.
-            (Why::Missing, None, _) => Ok(choice(first, Why::Wanted)),
-            (why, Some(one), _) if smaller == Smaller::WhenMissing => Ok(choice(one, why)),
+            (ChoiceReason::Missing, None, _) => Ok(choice(first, ChoiceReason::Wanted)),
+            (why, Some(one), _) if smaller == FallbackRule::WhenMissing => Ok(choice(one, why)),
             (why, _, Some(one)) => Ok(choice(one, why)),
             (_, _, None) => {
                 let last = below.last().map_or((first, language), |last| *last);
@@ -121,9 +123,9 @@ impl Store {
     }
 
     /// Smaller models that may replace one of this tier, largest first.
-    fn stand_ins(&self, tier: u8) -> Vec<(&Weights, LanguageModel)> {
+    fn stand_ins(&self, tier: u8) -> Vec<(&CatalogueEntry, LanguageModel)> {
         let all = self.catalogue.all().iter();
-        let mut below: Vec<(&Weights, LanguageModel)> = all
+        let mut below: Vec<(&CatalogueEntry, LanguageModel)> = all
             .filter_map(|weights| Some((weights, weights.language?)))
             .filter(|(_, model)| model.tier > tier && model.stands_in)
             .collect();

@@ -9,9 +9,9 @@ const BYTES: usize = 32;
 
 /// A SHA-256.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Digest([u8; BYTES]);
+pub struct Sha256Digest([u8; BYTES]);
 
-impl Digest {
+impl Sha256Digest {
     /// The digest of `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
         use sha2::Digest as _;
@@ -25,13 +25,13 @@ impl Digest {
     }
 }
 
-impl fmt::Display for Digest {
+impl fmt::Display for Sha256Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
-impl fmt::Debug for Digest {
+impl fmt::Debug for Sha256Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
@@ -42,7 +42,7 @@ impl fmt::Debug for Digest {
 #[error("invalid SHA-256; expected 64 hexadecimal digits")]
 pub struct NoDigest;
 
-impl FromStr for Digest {
+impl FromStr for Sha256Digest {
     type Err = NoDigest;
 
     fn from_str(text: &str) -> Result<Self, NoDigest> {
@@ -59,7 +59,7 @@ impl FromStr for Digest {
     }
 }
 
-impl<'de> Deserialize<'de> for Digest {
+impl<'de> Deserialize<'de> for Sha256Digest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         text.parse().map_err(serde::de::Error::custom)

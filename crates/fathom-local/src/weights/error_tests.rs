@@ -1,8 +1,8 @@
 use super::*;
 
-fn tried(failures: Vec<Failure>) -> WeightsError {
-    let tried = failures.into_iter().map(|failure| Attempt {
-        from: Source::Wheels,
+fn tried(failures: Vec<SourceFailure>) -> WeightsError {
+    let tried = failures.into_iter().map(|failure| SourceAttempt {
+        from: WeightsSource::Wheels,
         failure,
     });
     WeightsError::after("f".to_owned(), tried.collect())
@@ -10,14 +10,14 @@ fn tried(failures: Vec<Failure>) -> WeightsError {
 
 #[test]
 fn the_gravest_attempt_decides_what_the_error_is() {
-    let cut = || Failure::Cut {
+    let cut = || SourceFailure::Cut {
         bytes: 1,
         cause: "reset".to_owned(),
     };
-    let no_pip = || Failure::NoPip {
+    let no_pip = || SourceFailure::NoPip {
         program: "python3".to_owned(),
     };
-    let wrong = || Failure::WrongHash {
+    let wrong = || SourceFailure::WrongHash {
         sha256: "00".to_owned(),
     };
     assert_eq!(tried(vec![cut()]).code(), "F0524");

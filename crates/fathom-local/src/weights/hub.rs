@@ -11,9 +11,9 @@ use tokio::sync::mpsc;
 
 use super::blocking;
 use super::catalogue::HubFile;
-use super::error::Failure;
-use super::part::Part;
-use super::source::{Job, Source, Stop, remove};
+use super::error::SourceFailure;
+use super::part::PartialFile;
+use super::source::{FetchJob, FetchStop, WeightsSource, remove};
 
 /// The default hub.
 pub const HUB_URL: &str = "https://huggingface.co";
@@ -31,14 +31,14 @@ const PIECES_MAX: usize = 32;
 
 /// A model hub.
 #[derive(Debug)]
-pub struct Hub {
+pub struct HubSource {
     url: String,
     stall_time_max: Duration,
     /// Set when no connection could be made, so that the next file does not wait for it again.
     is_down: AtomicBool,
 }
 
-impl Hub {
+impl HubSource {
     /// The hub at `url`, such as `https://host`.
     pub fn new(url: &str) -> Self {
         Self {
@@ -55,8 +55,8 @@ impl Hub {
         self
     }
 
-    pub(super) fn source(&self) -> Source {
-        Source::Hub {
+    pub(super) fn source(&self) -> WeightsSource {
+        WeightsSource::Hub {
             url: self.url.clone(),
         }
     }
@@ -65,13 +65,13 @@ impl Hub {
     pub(super) async fn fetch(
         &self,
         place: &HubFile,
-        job: &Job,
+        job: &FetchJob,
         report: &mut (dyn FnMut(u64) + Send),
-    ) -> Result<(), Stop> {
+    ) -> Result<(), FetchStop> {
         // Relaxed: a stale value only costs another attempt.
         if self.is_down.load(Ordering::Relaxed) {
             let cause = "not reachable earlier".to_owned();
-            return Err(Failure::Unreachable { cause }.into());
+            return Err(SourceFailure::Unreachable { cause }.into());
         }
         job.check_space(job.file.bytes.saturating_sub(job.part_bytes()))?;
         let client = self.client()?;
@@ -86,22 +86,24 @@ impl Hub {
                 Err(stop) => stop,
             };
             match stop {
-                Stop::Source(failure @ Failure::Cut { .. }) => cut = Some(failure),
+                FetchStop::Source(failure @ SourceFailure::Cut { .. }) => cut = Some(failure),
                 // An earlier attempt may have left a part of another file.
-                Stop::Source(failure) if from > 0 && may_begin_again && is_misfit(&failure) => {
+                FetchStop::Source(failure)
+                    if from > 0 && may_begin_again && is_misfit(&failure) =>
+                {
                     may_begin_again = false;
                     remove(&job.part_path());
                 }
-                Stop::Source(failure) => {
+                FetchStop::Source(failure) => {
                     if is_misfit(&failure) {
                         remove(&job.part_path());
                     }
                     return Err(failure.into());
                 }
-                Stop::Here(error) => return Err(error.into()),
+                FetchStop::Here(error) => return Err(error.into()),
             }
         }
-        let cut = cut.unwrap_or_else(|| Failure::Unreachable {
+        let cut = cut.unwrap_or_else(|| SourceFailure::Unreachable {
             cause: "too many requests".to_owned(),
         });
         Err(cut.into())
@@ -112,10 +114,10 @@ impl Hub {
         &self,
         client: &Client,
         url: &str,
-        job: &Job,
-        mut part: Part,
+        job: &FetchJob,
+        mut part: PartialFile,
         report: &mut (dyn FnMut(u64) + Send),
-    ) -> Result<(), Stop> {
+    ) -> Result<(), FetchStop> {
         let expected_bytes = job.file.bytes;
         if part.bytes() == expected_bytes {
             return finished(part, job).await;
@@ -129,7 +131,7 @@ impl Hub {
                 self.is_down.store(true, Ordering::Relaxed);
             }
             let cause = deepest(&error);
-            Failure::Unreachable { cause }
+            SourceFailure::Unreachable { cause }
         })?;
         match response.status() {
             StatusCode::PARTIAL_CONTENT if goes_on_at(&response, part.bytes()) => {}
@@ -137,14 +139,14 @@ impl Hub {
             StatusCode::OK => part.begin_again()?,
             status => {
                 let status = status.as_u16();
-                return Err(Failure::Refused { status }.into());
+                return Err(SourceFailure::Refused { status }.into());
             }
         }
         // Before anything is written.
         if let Some(length) = response.content_length() {
             let bytes = part.bytes().saturating_add(length);
             if bytes != expected_bytes {
-                return Err(Failure::WrongSize {
+                return Err(SourceFailure::WrongSize {
                     bytes,
                     expected_bytes,
                 }
@@ -158,7 +160,7 @@ impl Hub {
         clippy::disallowed_methods,
         reason = "the weights download follows redirects, which the models' client must not: it carries no key"
     )]
-    fn client(&self) -> Result<Client, Failure> {
+    fn client(&self) -> Result<Client, SourceFailure> {
         // An error means that the process already has a provider, which will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = Client::builder()
@@ -176,16 +178,19 @@ impl Hub {
         } else {
             builder
         };
-        builder.build().map_err(|error| Failure::Unreachable {
+        builder.build().map_err(|error| SourceFailure::Unreachable {
             cause: deepest(&error),
         })
     }
 }
 
 /// The part left by an earlier attempt, hashed again.
-async fn begun(job: &Job, report: &mut (dyn FnMut(u64) + Send)) -> Result<Part, Stop> {
+async fn begun(
+    job: &FetchJob,
+    report: &mut (dyn FnMut(u64) + Send),
+) -> Result<PartialFile, FetchStop> {
     let own = job.clone();
-    let part = blocking::run(move |ticker| Part::go_on(&own, ticker), |_| {}).await;
+    let part = blocking::run(move |ticker| PartialFile::go_on(&own, ticker), |_| {}).await;
     let part = part.map_err(|error| job.io(&job.part_path(), error))??;
     if part.bytes() > 0 {
         report(part.bytes());
@@ -196,10 +201,10 @@ async fn begun(job: &Job, report: &mut (dyn FnMut(u64) + Send)) -> Result<Part, 
 /// Writes the answer on a separate thread, so that neither waits for the other.
 async fn receive(
     mut response: Response,
-    part: Part,
-    job: &Job,
+    part: PartialFile,
+    job: &FetchJob,
     report: &mut (dyn FnMut(u64) + Send),
-) -> Result<(), Stop> {
+) -> Result<(), FetchStop> {
     let mut done_bytes = part.bytes();
     let (pieces, waiting) = mpsc::channel(PIECES_MAX);
     let writer = tokio::task::spawn_blocking(move || write(part, waiting));
@@ -220,14 +225,14 @@ async fn receive(
 
 /// Writes pieces until there are no more, or until one fails.
 fn write<P: AsRef<[u8]>>(
-    mut part: Part,
+    mut part: PartialFile,
     mut pieces: mpsc::Receiver<reqwest::Result<P>>,
-) -> Result<Part, Stop> {
+) -> Result<PartialFile, FetchStop> {
     while let Some(piece) = pieces.blocking_recv() {
         match piece {
             Ok(piece) => part.write(piece.as_ref())?,
             Err(error) => {
-                return Err(Stop::Source(Failure::Cut {
+                return Err(FetchStop::Source(SourceFailure::Cut {
                     bytes: part.bytes(),
                     cause: deepest(&error),
                 }));
@@ -237,7 +242,7 @@ fn write<P: AsRef<[u8]>>(
     Ok(part)
 }
 
-async fn finished(part: Part, job: &Job) -> Result<(), Stop> {
+async fn finished(part: PartialFile, job: &FetchJob) -> Result<(), FetchStop> {
     let done = blocking::run(move |_| part.finish(), |_| {}).await;
     done.map_err(|error| job.io(&job.part_path(), error))?
 }
@@ -250,12 +255,12 @@ fn goes_on_at(response: &Response, from: u64) -> bool {
 }
 
 /// True if the failure shows that the existing part and the answer do not belong together.
-const fn is_misfit(failure: &Failure) -> bool {
+const fn is_misfit(failure: &SourceFailure) -> bool {
     matches!(
         failure,
-        Failure::WrongSize { .. }
-            | Failure::WrongHash { .. }
-            | Failure::Refused { status: 206 | 416 }
+        SourceFailure::WrongSize { .. }
+            | SourceFailure::WrongHash { .. }
+            | SourceFailure::Refused { status: 206 | 416 }
     )
 }
 

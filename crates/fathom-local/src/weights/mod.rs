@@ -24,14 +24,16 @@ mod source;
 mod store;
 mod wheel;
 
-pub use catalogue::{Catalogue, HubFile, LanguageModel, Role, Weights, WeightsFile, Wheel};
-pub use choice::{Choice, Smaller, Why};
-pub use digest::Digest;
-pub use error::{Attempt, Failure, WeightsError};
-pub use hub::{HUB_URL, Hub};
-pub use install::{How, Installed, InstalledFile};
+pub use catalogue::{
+    CatalogueEntry, FileRole, HubFile, LanguageModel, PythonWheel, WeightsCatalogue, WeightsFile,
+};
+pub use choice::{ChoiceReason, FallbackRule, WeightsChoice};
+pub use digest::Sha256Digest;
+pub use error::{SourceAttempt, SourceFailure, WeightsError};
+pub use hub::{HUB_URL, HubSource};
+pub use install::{InstallMethod, InstalledFile, InstalledWeights};
 pub use memory::memory_available;
-pub use pip::Pip;
-pub use progress::Progress;
-pub use source::{Source, Sources};
-pub use store::{Found, FoundFile, Other, Presence, Store};
+pub use pip::PipSource;
+pub use progress::InstallProgress;
+pub use source::{SourceList, WeightsSource};
+pub use store::{FilePresence, FoundFile, FoundWeights, UnknownWeights, WeightsFolder};

@@ -6,25 +6,25 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-use super::blocking::Ticker;
-use super::digest::Digest;
-use super::error::{Failure, WeightsError};
-use super::source::{Job, Stop, remove};
+use super::blocking::ProgressTicker;
+use super::digest::Sha256Digest;
+use super::error::{SourceFailure, WeightsError};
+use super::source::{FetchJob, FetchStop, remove};
 
 /// Size of reads and writes.
 pub(super) const BUFFER_BYTES: usize = 256 * 1024;
 
 /// The start of a file.
-pub(super) struct Part {
-    job: Job,
+pub(super) struct PartialFile {
+    job: FetchJob,
     file: File,
     hasher: Sha256,
     bytes: u64,
 }
 
-impl Part {
+impl PartialFile {
     /// Resumes a part left by an earlier attempt, or starts a new one.
-    pub(super) fn go_on(job: &Job, ticker: &Ticker) -> Result<Self, WeightsError> {
+    pub(super) fn go_on(job: &FetchJob, ticker: &ProgressTicker) -> Result<Self, WeightsError> {
         let mut part = Self::open(job)?;
         // More than the file has, so none of it can be right.
         if job.part_bytes() > job.file.bytes {
@@ -39,13 +39,13 @@ impl Part {
     }
 
     /// Starts over, whatever an earlier attempt left.
-    pub(super) fn begin(job: &Job) -> Result<Self, WeightsError> {
+    pub(super) fn begin(job: &FetchJob) -> Result<Self, WeightsError> {
         let mut part = Self::open(job)?;
         part.begin_again()?;
         Ok(part)
     }
 
-    fn open(job: &Job) -> Result<Self, WeightsError> {
+    fn open(job: &FetchJob) -> Result<Self, WeightsError> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let path = job.part_path();
@@ -73,7 +73,7 @@ impl Part {
     }
 
     /// Appends a piece. Anything beyond the file's size is refused before it is written.
-    pub(super) fn write(&mut self, piece: &[u8]) -> Result<(), Stop> {
+    pub(super) fn write(&mut self, piece: &[u8]) -> Result<(), FetchStop> {
         let bytes = self.bytes + piece.len() as u64;
         if bytes > self.job.file.bytes {
             return Err(self.wrong_size(bytes));
@@ -87,7 +87,7 @@ impl Part {
     }
 
     /// Checks that the part is the file, and flushes it to disk. A wrong one is removed.
-    pub(super) fn finish(self) -> Result<(), Stop> {
+    pub(super) fn finish(self) -> Result<(), FetchStop> {
         if self.bytes != self.job.file.bytes {
             let wrong = self.wrong_size(self.bytes);
             remove(&self.job.part_path());
@@ -95,18 +95,18 @@ impl Part {
         }
         // Before it gets its name: a power loss must not leave a named file without content.
         self.file.sync_all().map_err(|error| self.here(error))?;
-        let found = Digest::taken(self.hasher);
+        let found = Sha256Digest::taken(self.hasher);
         if found != self.job.file.sha256 {
             remove(&self.job.part_path());
-            return Err(Stop::Source(Failure::WrongHash {
+            return Err(FetchStop::Source(SourceFailure::WrongHash {
                 sha256: found.to_string(),
             }));
         }
         Ok(())
     }
 
-    fn wrong_size(&self, bytes: u64) -> Stop {
-        Stop::Source(Failure::WrongSize {
+    fn wrong_size(&self, bytes: u64) -> FetchStop {
+        FetchStop::Source(SourceFailure::WrongSize {
             bytes,
             expected_bytes: self.job.file.bytes,
         })
@@ -118,12 +118,12 @@ impl Part {
 }
 
 /// The hash of a whole file.
-pub(super) fn hash_file(path: &Path, ticker: &Ticker) -> io::Result<Digest> {
+pub(super) fn hash_file(path: &Path, ticker: &ProgressTicker) -> io::Result<Sha256Digest> {
     let (hasher, _) = hash_rest(&mut File::open(path)?, ticker)?;
-    Ok(Digest::taken(hasher))
+    Ok(Sha256Digest::taken(hasher))
 }
 
-fn hash_rest(file: &mut File, ticker: &Ticker) -> io::Result<(Sha256, u64)> {
+fn hash_rest(file: &mut File, ticker: &ProgressTicker) -> io::Result<(Sha256, u64)> {
     let mut hasher = Sha256::new();
     let mut bytes = 0;
     let mut buffer = vec![0; BUFFER_BYTES];

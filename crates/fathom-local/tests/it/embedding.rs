@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use fathom_local::embedding::{DIMENSIONS, Embedder, Embedding, EmbeddingError};
+use fathom_local::embedding::{DIMENSIONS, Embedding, EmbeddingError, SentenceEmbedder};
 use serde_json::Value;
 
 const REFERENCE: &str = include_str!("../data/reference-embeddings.json");
@@ -11,8 +11,9 @@ const WEIGHTS: &str = "minilm.safetensors";
 const TOKENIZER: &str = "minilm-tokenizer.json";
 
 /// The model, loaded once for all tests of this process.
-pub(crate) static EMBEDDER: LazyLock<Embedder> = LazyLock::new(|| {
-    Embedder::load(&weight(WEIGHTS), &weight(TOKENIZER)).unwrap_or_else(|error| panic!("{error}"))
+pub(crate) static EMBEDDER: LazyLock<SentenceEmbedder> = LazyLock::new(|| {
+    SentenceEmbedder::load(&weight(WEIGHTS), &weight(TOKENIZER))
+        .unwrap_or_else(|error| panic!("{error}"))
 });
 
 /// A file of weights. A test that cannot find it fails: skipping it would show nothing.
@@ -182,7 +183,7 @@ fn an_embedder_is_used_from_many_threads_at_once() {
 
 #[track_caller]
 fn refused(onnx: &Path, tokenizer: &Path, code: &str) -> EmbeddingError {
-    let error = Embedder::load(onnx, tokenizer).unwrap_err();
+    let error = SentenceEmbedder::load(onnx, tokenizer).unwrap_err();
     assert_eq!(error.code(), code, "{error}");
     error
 }
@@ -257,7 +258,7 @@ fn weights_with_a_spoilt_header_never_panic() {
         }
         std::fs::write(&path, bytes).unwrap();
         // A spot may fall on what nothing reads; then the file still works.
-        match Embedder::load(&path, &weight(TOKENIZER)) {
+        match SentenceEmbedder::load(&path, &weight(TOKENIZER)) {
             Ok(embedder) => drop(embedder.embed(&["Still a sentence."]).unwrap()),
             Err(error) => {
                 assert_eq!(error.code(), "F0543", "{error}");

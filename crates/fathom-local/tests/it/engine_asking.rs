@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use fathom_core::failure::{Billing, FailureKind};
-use fathom_core::model::{Delivery, Ending, Exactness, Message, Request, Speaker, UsageSource};
+use fathom_core::failure::{CallBilling, FailureKind};
+use fathom_core::model::{
+    ChatMessage, CountPrecision, FinishReason, ModelRequest, ReplyMode, Speaker, UsageSource,
+};
 use fathom_core::unit::Millis;
-use fathom_local::engine::{Engine, EngineOptions};
+use fathom_local::engine::{EngineOptions, LocalEngine};
 
 use crate::engine_model::{ask, ask_all, says, smallest, with};
 
@@ -34,7 +36,7 @@ async fn x05_a_reply_has_words_usage_and_timing() {
     let engine = smallest();
     let request = says("Say hello to the harbour master.", 24);
     let measured = engine.measure(&request).unwrap();
-    assert_eq!(measured.exactness, Exactness::Exact);
+    assert_eq!(measured.exactness, CountPrecision::Exact);
     assert_eq!(measured.window_tokens, Some(8192));
     assert_eq!(measured.worst_case(24).money.0, 0);
     let reply = ask(&engine, &request).await.unwrap();
@@ -54,7 +56,7 @@ async fn x05_a_reply_has_words_usage_and_timing() {
 async fn deltas_add_up_to_the_reply() {
     let engine = smallest();
     let mut request = says("Count from one to twenty, with an emoji after each: 😀", 60);
-    request.delivery = Delivery::Streamed;
+    request.delivery = ReplyMode::Streamed;
     let mut pieces = Vec::new();
     let reply = engine
         .call(&request, &mut |piece| pieces.push(piece.to_owned()))
@@ -63,7 +65,7 @@ async fn deltas_add_up_to_the_reply() {
     assert!(pieces.len() > 1, "{pieces:?}");
     assert_eq!(pieces.concat(), reply.text.as_str());
 
-    request.delivery = Delivery::Whole;
+    request.delivery = ReplyMode::Whole;
     let mut count = 0;
     engine.call(&request, &mut |_| count += 1).await.unwrap();
     assert_eq!(count, 0, "a whole reply comes in one piece");
@@ -75,7 +77,7 @@ async fn the_output_cap_cuts_a_reply() {
     let reply = ask(&engine, &says("Tell a long story about the sea.", 5))
         .await
         .unwrap();
-    assert_eq!(reply.ending, Ending::Truncated);
+    assert_eq!(reply.ending, FinishReason::Truncated);
     assert_eq!(reply.usage.output_tokens, 5);
 }
 
@@ -83,7 +85,7 @@ async fn the_output_cap_cuts_a_reply() {
 async fn dropping_a_call_frees_the_engine_at_once() {
     let engine = smallest();
     let mut request = says("Tell a very long story about the sea.", 4000);
-    request.delivery = Delivery::Streamed;
+    request.delivery = ReplyMode::Streamed;
     let (heard, mut first) = tokio::sync::mpsc::channel(1);
     let mut pass = move |_: &str| {
         let _ = heard.try_send(());
@@ -133,7 +135,7 @@ async fn a_prompt_beyond_the_window_is_too_large() {
     let long = "word ".repeat(9000);
     let failure = ask(&engine, &says(&long, 16)).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::TooLarge);
-    assert_eq!(failure.billing, Billing::Nothing);
+    assert_eq!(failure.billing, CallBilling::Nothing);
     let tokens = engine.measure(&says(&long, 16)).unwrap().input_tokens;
     assert!(tokens > 9000);
     let detail = failure.detail.as_str();
@@ -172,8 +174,8 @@ async fn a_prompt_of_many_batches_is_read() {
 }
 
 /// A request whose reply cannot end before its cap: the smallest model has nothing to say to some prompts.
-fn worded(text: &str, output_tokens_max: u32) -> Request {
-    Request {
+fn worded(text: &str, output_tokens_max: u32) -> ModelRequest {
+    ModelRequest {
         pattern: Some("[a-z ]{6000}".into()),
         ..says(text, output_tokens_max)
     }
@@ -233,7 +235,7 @@ async fn words_that_look_like_control_tokens_stay_words() {
 }
 
 /// Tokens of `text` in `<|im_start|>user\n … <|im_end|>\n<|im_start|>assistant\n`, where three are control tokens.
-fn in_template(engine: &Engine, text: &str) -> u64 {
+fn in_template(engine: &LocalEngine, text: &str) -> u64 {
     3 + engine.count(&format!("user\n{text}")) + engine.count("\n") + engine.count("assistant\n")
 }
 
@@ -245,13 +247,15 @@ async fn system_words_are_never_lost() {
     let standing = "You answer in the manner of an old lighthouse keeper.";
     request
         .messages
-        .insert(0, Message::new(Speaker::System, standing));
+        .insert(0, ChatMessage::new(Speaker::System, standing));
     let both = engine.measure(&request).unwrap().input_tokens;
     assert!(both >= alone + engine.count(standing));
     request
         .messages
-        .push(Message::new(Speaker::Assistant, "Aye."));
-    request.messages.push(Message::new(Speaker::User, "Again."));
+        .push(ChatMessage::new(Speaker::Assistant, "Aye."));
+    request
+        .messages
+        .push(ChatMessage::new(Speaker::User, "Again."));
     assert!(engine.measure(&request).unwrap().input_tokens > both + 2);
     assert!(!ask(&engine, &request).await.unwrap().text.is_blank());
 }
@@ -299,7 +303,7 @@ async fn a_full_cache_sets_calls_back_and_ends_them_all() {
         let text = reply.text.as_str();
         assert_eq!(
             (reply.ending, reply.usage.output_tokens),
-            (Ending::Truncated, 420)
+            (FinishReason::Truncated, 420)
         );
         assert!(
             text.chars().all(|c| c == ' ' || c.is_ascii_lowercase()),

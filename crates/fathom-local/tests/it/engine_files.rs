@@ -4,15 +4,15 @@ use std::fs::{self, File};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use fathom_local::engine::gguf::Header;
-use fathom_local::engine::{Engine, EngineError, EngineOptions, Vocabulary};
+use fathom_local::engine::gguf::GgufHeader;
+use fathom_local::engine::{EngineError, EngineOptions, LocalEngine, ModelTokenizer};
 
 use tempfile::TempDir;
 
 use crate::engine_model::{SMALLEST, weights};
 
-fn load(path: &Path) -> Result<Engine, EngineError> {
-    Engine::load(path, EngineOptions::default())
+fn load(path: &Path) -> Result<LocalEngine, EngineError> {
+    LocalEngine::load(path, EngineOptions::default())
 }
 
 /// What is wrong with the file at `path`; it must be something.
@@ -93,7 +93,7 @@ impl Specimen {
     }
 
     /// Loads the model with `changes` in its header, each a place and what is put there.
-    fn load_with(&self, changes: &[(usize, &[u8])]) -> Result<Engine, EngineError> {
+    fn load_with(&self, changes: &[(usize, &[u8])]) -> Result<LocalEngine, EngineError> {
         for (at, bytes) in changes {
             self.file.write_all_at(bytes, *at as u64).unwrap();
         }
@@ -207,7 +207,7 @@ fn a_spoilt_header_never_ends_the_process() {
 #[test]
 fn the_header_and_the_vocabulary_can_be_had_alone() {
     let path = weights(&[SMALLEST]);
-    let header = Header::read(&path).unwrap();
+    let header = GgufHeader::read(&path).unwrap();
     assert_eq!(header.text("general.architecture"), Some("llama"));
     assert_eq!(header.integer("llama.context_length"), Some(8192));
     assert_eq!(
@@ -215,7 +215,7 @@ fn the_header_and_the_vocabulary_can_be_had_alone() {
         Some(49_152)
     );
     assert_eq!(header.tensors(), 272);
-    let vocabulary = Vocabulary::load(&path).unwrap();
+    let vocabulary = ModelTokenizer::load(&path).unwrap();
     assert_eq!(
         vocabulary.count("hello"),
         load(&path).unwrap().count("hello")
@@ -224,5 +224,5 @@ fn the_header_and_the_vocabulary_can_be_had_alone() {
         cache_bytes_max: 1024,
         ..EngineOptions::default()
     };
-    assert_eq!(Engine::load(&path, small).unwrap_err().code(), "F0508");
+    assert_eq!(LocalEngine::load(&path, small).unwrap_err().code(), "F0508");
 }

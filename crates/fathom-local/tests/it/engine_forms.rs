@@ -1,7 +1,7 @@
 //! Replies that are held to a schema or a pattern.
 
-use fathom_core::failure::{Billing, FailureKind};
-use fathom_core::model::{Ending, Request};
+use fathom_core::failure::{CallBilling, FailureKind};
+use fathom_core::model::{FinishReason, ModelRequest};
 use fathom_core::tool::ToolSpec;
 use fathom_local::engine::EngineOptions;
 use serde_json::Value;
@@ -13,7 +13,7 @@ const REASONING_CHARS_MAX: usize = 16;
 const CONFIDENCE_MAX: u64 = 100;
 const CHOICES: [&str; 3] = ["APPROVE", "REJECT", "ABSTAIN"];
 
-fn vote(question: &str) -> Request {
+fn vote(question: &str) -> ModelRequest {
     let schema = serde_json::json!({
         "type": "object",
         "properties": {
@@ -24,7 +24,7 @@ fn vote(question: &str) -> Request {
         "required": ["reasoning", "vote", "confidence"],
         "additionalProperties": false,
     });
-    Request {
+    ModelRequest {
         schema: Some(schema.to_string().into()),
         ..says(question, 160)
     }
@@ -56,7 +56,7 @@ fn tools() -> Vec<ToolSpec> {
 async fn x05_a_model_without_calls_of_its_own_wants_a_tool_or_answers() {
     let engine = smallest();
     let plain = says("What time is it? Have a tool called.", 120);
-    let request = Request {
+    let request = ModelRequest {
         tools: tools(),
         ..plain.clone()
     };
@@ -66,12 +66,12 @@ async fn x05_a_model_without_calls_of_its_own_wants_a_tool_or_answers() {
         "the tools are counted"
     );
     for temperature in [0, 1300] {
-        let request = Request {
+        let request = ModelRequest {
             temperature_milli: Some(temperature),
             ..request.clone()
         };
         let reply = ask(&engine, &request).await.unwrap();
-        if reply.ending == Ending::Truncated {
+        if reply.ending == FinishReason::Truncated {
             continue;
         }
         match &reply.tool_calls[..] {
@@ -120,7 +120,7 @@ async fn x05_every_one_of_two_hundred_votes_is_a_vote() {
     assert_eq!(replies.len(), VOTES);
     for reply in replies {
         let reply = reply.unwrap();
-        assert_eq!(reply.ending, Ending::Complete, "{reply:?}");
+        assert_eq!(reply.ending, FinishReason::Complete, "{reply:?}");
         assert_is_vote(reply.text.as_str());
     }
 }
@@ -131,7 +131,7 @@ async fn a_form_that_runs_into_the_cap_is_truncated() {
     let mut request = vote("Should the town build a bridge? Vote.");
     request.output_tokens_max = 4;
     let reply = ask(&engine, &request).await.unwrap();
-    assert_eq!(reply.ending, Ending::Truncated);
+    assert_eq!(reply.ending, FinishReason::Truncated);
     assert!(serde_json::from_str::<Value>(reply.text.as_str()).is_err());
 }
 
@@ -159,7 +159,7 @@ async fn a_pattern_holds_for_the_whole_reply() {
     }
     for reply in ask_all(&engine, requests).await {
         let reply = reply.unwrap();
-        assert_eq!(reply.ending, Ending::Complete);
+        assert_eq!(reply.ending, FinishReason::Complete);
         assert!(is_time(reply.text.as_str()), "{}", reply.text.as_str());
     }
 }
@@ -173,7 +173,7 @@ async fn a_choice_among_a_few_is_weighed_and_nothing_else() {
         (Some("[a-z]{3}"), false),
         (None, false),
     ];
-    let requests = asked.map(|(pattern, _)| Request {
+    let requests = asked.map(|(pattern, _)| ModelRequest {
         pattern: pattern.map(Into::into),
         ..says("Is the sea deep? Reply yes or no.", 4)
     });
@@ -187,11 +187,11 @@ async fn a_choice_among_a_few_is_weighed_and_nothing_else() {
 #[tokio::test]
 async fn a_form_that_cannot_be_meant_is_rejected_before_anything_is_read() {
     let engine = smallest();
-    let with_schema = |schema: &str| Request {
+    let with_schema = |schema: &str| ModelRequest {
         schema: Some(schema.into()),
         ..says("hello", 8)
     };
-    let with_pattern = |pattern: &str| Request {
+    let with_pattern = |pattern: &str| ModelRequest {
         pattern: Some(pattern.into()),
         ..says("hello", 8)
     };
@@ -213,7 +213,7 @@ async fn a_form_that_cannot_be_meant_is_rejected_before_anything_is_read() {
     for request in requests {
         let failure = ask(&engine, &request).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::Rejected, "{request:?}");
-        assert_eq!(failure.billing, Billing::Nothing);
+        assert_eq!(failure.billing, CallBilling::Nothing);
         assert!(failure.detail.as_str().chars().count() <= 400);
     }
     assert_eq!(engine.stats().steps, 0);

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use fathom_core::failure::ModelFailure;
-use fathom_core::model::{Delivery, Message, Reply, Request, Speaker};
+use fathom_core::model::{ChatMessage, ModelReply, ModelRequest, ReplyMode, Speaker};
 use fathom_core::unit::Millis;
-use fathom_local::engine::{Engine, EngineOptions};
+use fathom_local::engine::{EngineOptions, LocalEngine};
 
 pub(crate) const SMALLEST: &str = "smollm2-135m-instruct-q4_1.gguf";
 pub(crate) const QWEN: [&str; 2] = [
@@ -44,41 +44,44 @@ pub(crate) fn weights(names: &[&str]) -> PathBuf {
 }
 
 /// With one thread, because tests run beside each other: then nothing changes with what else the machine does.
-pub(crate) fn smallest() -> Engine {
+pub(crate) fn smallest() -> LocalEngine {
     with(EngineOptions {
         threads: Some(1),
         ..EngineOptions::default()
     })
 }
 
-pub(crate) fn with(options: EngineOptions) -> Engine {
-    Engine::load(&weights(&[SMALLEST]), options).expect("the smallest model loads")
+pub(crate) fn with(options: EngineOptions) -> LocalEngine {
+    LocalEngine::load(&weights(&[SMALLEST]), options).expect("the smallest model loads")
 }
 
 /// A greedy request of one user.
-pub(crate) fn says(text: &str, output_tokens_max: u32) -> Request {
-    Request {
-        messages: vec![Message::new(Speaker::User, text)],
+pub(crate) fn says(text: &str, output_tokens_max: u32) -> ModelRequest {
+    ModelRequest {
+        messages: vec![ChatMessage::new(Speaker::User, text)],
         output_tokens_max,
         temperature_milli: Some(0),
         schema: None,
         pattern: None,
         tools: Vec::new(),
         seed: None,
-        delivery: Delivery::Whole,
+        delivery: ReplyMode::Whole,
         timeout: Millis(60_000),
     }
 }
 
-pub(crate) async fn ask(engine: &Engine, request: &Request) -> Result<Reply, ModelFailure> {
+pub(crate) async fn ask(
+    engine: &LocalEngine,
+    request: &ModelRequest,
+) -> Result<ModelReply, ModelFailure> {
     engine.call(request, &mut |_| {}).await
 }
 
 /// Asks all of `requests` at once.
 pub(crate) async fn ask_all(
-    engine: &Engine,
-    requests: Vec<Request>,
-) -> Vec<Result<Reply, ModelFailure>> {
+    engine: &LocalEngine,
+    requests: Vec<ModelRequest>,
+) -> Vec<Result<ModelReply, ModelFailure>> {
     let calls: Vec<_> = requests
         .into_iter()
         .map(|request| {

@@ -1,6 +1,6 @@
 //! Calls that begin alike.
 
-use fathom_core::model::Message;
+use fathom_core::model::ChatMessage;
 use fathom_core::model::Speaker;
 
 use crate::engine_model::{ask, ask_all, says, smallest};
@@ -24,7 +24,7 @@ async fn nine_calls_with_one_header_read_it_once() {
             );
             request
                 .messages
-                .insert(0, Message::new(Speaker::System, header()));
+                .insert(0, ChatMessage::new(Speaker::System, header()));
             request
         })
         .collect();
@@ -57,8 +57,10 @@ async fn a_later_call_finds_what_an_earlier_one_read() {
     assert_eq!(first.timing.unwrap().shared_tokens, 0);
     request
         .messages
-        .push(Message::new(Speaker::Assistant, first.text.as_str()));
-    request.messages.push(Message::new(Speaker::User, "Go on."));
+        .push(ChatMessage::new(Speaker::Assistant, first.text.as_str()));
+    request
+        .messages
+        .push(ChatMessage::new(Speaker::User, "Go on."));
     let second = ask(&engine, &request).await.unwrap();
     let shared = second.timing.unwrap().shared_tokens;
     assert!(

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use fathom_local::engine::Vocabulary;
-use fathom_local::engine::gguf::Header;
+use fathom_local::engine::ModelTokenizer;
+use fathom_local::engine::gguf::GgufHeader;
 use tokenizers::models::bpe::{BPE, Vocab};
 use tokenizers::normalizers::NFC;
 use tokenizers::pre_tokenizers::byte_level::ByteLevel;
@@ -88,7 +88,7 @@ fn strings() -> Vec<String> {
 }
 
 fn reference(path: &Path, words: Vec<PreTokenizerWrapper>) -> Tokenizer {
-    let header = Header::read(path).unwrap();
+    let header = GgufHeader::read(path).unwrap();
     let texts = |key| {
         let strings = header.strings(key).unwrap();
         strings
@@ -112,7 +112,7 @@ fn reference(path: &Path, words: Vec<PreTokenizerWrapper>) -> Tokenizer {
 }
 
 fn compare(path: &Path, reference: &Tokenizer) {
-    let vocabulary = Vocabulary::load(path).unwrap();
+    let vocabulary = ModelTokenizer::load(path).unwrap();
     let strings = strings();
     assert_eq!(strings.len(), STRINGS);
     let wrong: Vec<_> = strings

@@ -1,12 +1,14 @@
 //! The summariser on the real model.
 
-use fathom_local::embedding::{Embedder, Embedding, EmbeddingError};
-use fathom_local::summary::{CannotShorten, SentenceVectors, Summariser, Summary};
+use fathom_local::embedding::{Embedding, EmbeddingError, SentenceEmbedder};
+use fathom_local::summary::{
+    ExtractiveSummariser, ExtractiveSummary, SentenceVectors, SummaryError,
+};
 
 use crate::embedding::EMBEDDER;
 
 /// Embeds a few at a time, as a caller with other batches might.
-struct FewAtATime<'a>(&'a Embedder);
+struct FewAtATime<'a>(&'a SentenceEmbedder);
 
 impl SentenceVectors for FewAtATime<'_> {
     fn vectors(&self, sentences: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
@@ -20,8 +22,8 @@ fn tokens(text: &str) -> u64 {
     (text.len() as u64).div_ceil(4)
 }
 
-fn shortened(text: &str, tokens_max: u32) -> Summary {
-    Summariser::new(&*EMBEDDER)
+fn shortened(text: &str, tokens_max: u32) -> ExtractiveSummary {
+    ExtractiveSummariser::new(&*EMBEDDER)
         .shorten(text, tokens_max, &tokens)
         .unwrap_or_else(|error| panic!("{error}"))
 }
@@ -120,12 +122,12 @@ fn g04_any_target_is_reached_on_the_real_model() {
             assert!(summary.text.contains(&text[range.clone()]));
         }
     }
-    let summariser = Summariser::new(&*EMBEDDER);
+    let summariser = ExtractiveSummariser::new(&*EMBEDDER);
     let error = summariser.shorten(&text, 5, &tokens).unwrap_err();
     assert!(
         matches!(
             error,
-            CannotShorten::TargetTooSmall {
+            SummaryError::TargetTooSmall {
                 least_tokens: 6,
                 tokens_max: 5
             }
@@ -139,7 +141,7 @@ fn g04_equal_texts_have_equal_summaries_however_they_are_embedded() {
     let text = persona();
     for tokens_max in [40, 200, 400] {
         let at_once = shortened(&text, tokens_max);
-        let few = Summariser::new(FewAtATime(&EMBEDDER))
+        let few = ExtractiveSummariser::new(FewAtATime(&EMBEDDER))
             .shorten(&text, tokens_max, &tokens)
             .unwrap();
         assert_eq!(at_once, few);

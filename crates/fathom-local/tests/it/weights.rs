@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fathom_local::weights::{
-    Catalogue, Digest, Hub, Installed, Pip, Progress, Sources, Store, WeightsError,
+    HubSource, InstallProgress, InstalledWeights, PipSource, Sha256Digest, SourceList,
+    WeightsCatalogue, WeightsError, WeightsFolder,
 };
 use fathom_testkit::hub::FakeHub;
 use tempfile::TempDir;
@@ -68,14 +69,14 @@ impl Made {
             self.part,
             self.project,
             self.bytes.len(),
-            Digest::of(&self.bytes),
+            Sha256Digest::of(&self.bytes),
             self.member
         )
     }
 }
 
 /// A catalogue with the one model.
-pub(crate) fn catalogue(content: &[u8], wheels: &[Made]) -> Catalogue {
+pub(crate) fn catalogue(content: &[u8], wheels: &[Made]) -> WeightsCatalogue {
     let wheels: Vec<String> = wheels.iter().map(Made::line).collect();
     let text = format!(
         r#"
@@ -93,28 +94,28 @@ pub(crate) fn catalogue(content: &[u8], wheels: &[Made]) -> Catalogue {
         wheels = [{}]
         "#,
         content.len(),
-        Digest::of(content),
+        Sha256Digest::of(content),
         wheels.join(", ")
     );
-    Catalogue::parse(&text).expect("a catalogue")
+    WeightsCatalogue::parse(&text).expect("a catalogue")
 }
 
 /// A folder with a store, and beside it what stands for the package index.
 pub(crate) struct Place {
     folder: TempDir,
-    pub(crate) store: Store,
+    pub(crate) store: WeightsFolder,
 }
 
 /// What an installation came to.
 pub(crate) struct Done {
-    pub(crate) result: Result<Installed, WeightsError>,
-    pub(crate) progress: Vec<Progress>,
+    pub(crate) result: Result<InstalledWeights, WeightsError>,
+    pub(crate) progress: Vec<InstallProgress>,
 }
 
 impl Place {
     pub(crate) fn new(content: &[u8], wheels: &[Made]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Store::new(folder.path().join("models"), catalogue(content, wheels));
+        let store = WeightsFolder::new(folder.path().join("models"), catalogue(content, wheels));
         Self { folder, store }
     }
 
@@ -136,7 +137,7 @@ impl Place {
         std::fs::write(self.part(), bytes).expect("a part");
     }
 
-    pub(crate) async fn install(&self, sources: &Sources) -> Done {
+    pub(crate) async fn install(&self, sources: &SourceList) -> Done {
         let mut progress = Vec::new();
         let mut report = |step| progress.push(step);
         let result = self.store.install("tiny", sources, &mut report).await;
@@ -145,7 +146,7 @@ impl Place {
 
     /// A stand-in for pip that runs `script`, with the requirement file in `$requirements` and the folder in `$to`. It
     /// refuses to work without the flags that make a download safe, and counts its runs.
-    pub(crate) fn pip(&self, script: &str) -> Pip {
+    pub(crate) fn pip(&self, script: &str) -> PipSource {
         let program = self.path().join("pip");
         let index = self.path().join("index");
         std::fs::create_dir_all(&index).expect("a folder");
@@ -174,7 +175,7 @@ index={index}
         std::fs::write(&program, text).expect("a script");
         let runnable = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(&program, runnable).expect("it can be run");
-        Pip {
+        PipSource {
             program: "/bin/sh".into(),
             arguments: vec![program.into()],
             time_max: Duration::from_mins(1),
@@ -182,7 +183,7 @@ index={index}
     }
 
     /// A stand-in for pip that has these wheels.
-    pub(crate) fn index(&self, wheels: &[Made]) -> Pip {
+    pub(crate) fn index(&self, wheels: &[Made]) -> PipSource {
         let pip = self.pip(r#"cp "$index/$wheel" "$to/""#);
         for wheel in wheels {
             let path = self.path().join("index").join(wheel.file_name());
@@ -221,15 +222,15 @@ pub(crate) async fn hub_with(content: &[u8]) -> FakeHub {
     hub
 }
 
-pub(crate) fn only_hub(hub: &FakeHub) -> Sources {
-    Sources {
-        hub: Some(Hub::new(&hub.url())),
+pub(crate) fn only_hub(hub: &FakeHub) -> SourceList {
+    SourceList {
+        hub: Some(HubSource::new(&hub.url())),
         pip: None,
     }
 }
 
-pub(crate) const fn only_pip(pip: Pip) -> Sources {
-    Sources {
+pub(crate) const fn only_pip(pip: PipSource) -> SourceList {
+    SourceList {
         hub: None,
         pip: Some(pip),
     }

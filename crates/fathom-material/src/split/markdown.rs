@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag};
 
-use super::{Block, BlockKind, Outline, lines_of};
+use super::{BlockKind, HeadingOutline, TextBlock, lines_of};
 
-pub(super) fn outline(text: &str) -> Outline<'_> {
+pub(super) fn outline(text: &str) -> HeadingOutline<'_> {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
@@ -17,7 +17,7 @@ pub(super) fn outline(text: &str) -> Outline<'_> {
             Event::Start(tag) => {
                 if depth == 0 {
                     let kind = kind_of(&tag);
-                    blocks.push(Block { range, kind });
+                    blocks.push(TextBlock { range, kind });
                 }
                 depth += 1;
             }
@@ -25,7 +25,7 @@ pub(super) fn outline(text: &str) -> Outline<'_> {
             _ => {}
         }
     }
-    Outline {
+    HeadingOutline {
         text: Cow::Borrowed(text),
         lines: lines_of(text),
         blocks,

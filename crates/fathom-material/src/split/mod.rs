@@ -1,6 +1,6 @@
 //! Splits documents along their structure into passages.
 //!
-//! A splitter per format turns a document into an [`Outline`]: its text, the positions of source lines in it,
+//! A splitter per format turns a document into an [`HeadingOutline`]: its text, the positions of source lines in it,
 //! and its blocks. [`pack`] joins small neighbours and splits large blocks.
 
 mod cut;
@@ -15,21 +15,21 @@ use std::ops::Range;
 pub(crate) use cut::sentence_ends;
 
 use crate::passage::Passage;
-use crate::read::{Document, Format};
+use crate::read::{DocumentFormat, MaterialDocument};
 
 /// The structure of a document.
 #[derive(Debug, Default)]
-struct Outline<'a> {
+struct HeadingOutline<'a> {
     text: Cow<'a, str>,
     /// Positions in the text and the line (or page) starting there, ascending.
     lines: Vec<(usize, u32)>,
-    blocks: Vec<Block>,
+    blocks: Vec<TextBlock>,
     /// Heading above every passage.
     title: String,
 }
 
 #[derive(Debug)]
-struct Block {
+struct TextBlock {
     range: Range<usize>,
     kind: BlockKind,
 }
@@ -44,7 +44,7 @@ enum BlockKind {
     Lines,
 }
 
-impl Outline<'_> {
+impl HeadingOutline<'_> {
     fn line_at(&self, offset: usize) -> u32 {
         let after = self.lines.partition_point(|&(start, _)| start <= offset);
         after
@@ -55,15 +55,15 @@ impl Outline<'_> {
 }
 
 /// The passages of a document, in order.
-pub(crate) fn passages(document: &Document) -> Vec<Passage> {
+pub(crate) fn passages(document: &MaterialDocument) -> Vec<Passage> {
     let text = document.text.as_str();
     let outline = match document.format {
-        Format::Plain => plain::paragraphs(text),
-        Format::Markdown => markdown::outline(text),
-        Format::Html => html::outline(text),
-        Format::Lines => plain::records(text),
-        Format::Table => plain::table(text),
-        Format::Pages => plain::pages(text),
+        DocumentFormat::Plain => plain::paragraphs(text),
+        DocumentFormat::Markdown => markdown::outline(text),
+        DocumentFormat::Html => html::outline(text),
+        DocumentFormat::Lines => plain::records(text),
+        DocumentFormat::Table => plain::table(text),
+        DocumentFormat::Pages => plain::pages(text),
     };
     pack::pack(&document.source, &outline)
 }

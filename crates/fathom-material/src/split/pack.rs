@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::cut::{at_lines, at_sentences, weight};
-use super::{BlockKind, Outline};
+use super::{BlockKind, HeadingOutline};
 use crate::limits::{HEADINGS_CHARS_MAX, PASSAGE_WORDS_MAX, PASSAGE_WORDS_MIN};
 use crate::passage::Passage;
 
 /// Joins neighbours under the same heading until they make a passage, and splits long blocks.
-pub(super) fn pack(source: &str, outline: &Outline<'_>) -> Vec<Passage> {
-    let mut packer = Packer {
+pub(super) fn pack(source: &str, outline: &HeadingOutline<'_>) -> Vec<Passage> {
+    let mut packer = PassagePacker {
         source: source.into(),
         outline,
         passages: Vec::new(),
@@ -28,17 +28,17 @@ pub(super) fn pack(source: &str, outline: &Outline<'_>) -> Vec<Passage> {
     packer.passages
 }
 
-struct Packer<'a> {
+struct PassagePacker<'a> {
     source: Arc<str>,
-    outline: &'a Outline<'a>,
+    outline: &'a HeadingOutline<'a>,
     passages: Vec<Passage>,
     /// Headings above the next block.
     open: Vec<(u8, String)>,
-    group: Option<Group>,
+    group: Option<BlockGroup>,
 }
 
 /// Neighbours that become one passage.
-struct Group {
+struct BlockGroup {
     range: Range<usize>,
     words: usize,
     /// The headings above it, without those inside it.
@@ -46,7 +46,7 @@ struct Group {
     has_text: bool,
 }
 
-impl Packer<'_> {
+impl PassagePacker<'_> {
     fn heading(&mut self, level: u8, range: &Range<usize>) {
         let words = weight(&self.outline.text[range.clone()]);
         if words > PASSAGE_WORDS_MAX {
@@ -54,7 +54,7 @@ impl Packer<'_> {
             self.block(range, at_lines);
             return;
         }
-        let full = |group: &Group| group.has_text || group.words + words > PASSAGE_WORDS_MAX;
+        let full = |group: &BlockGroup| group.has_text || group.words + words > PASSAGE_WORDS_MAX;
         if self.group.as_ref().is_some_and(full) {
             self.flush();
         }
@@ -71,7 +71,7 @@ impl Packer<'_> {
         if words == 0 {
             return;
         }
-        let full = |group: &Group| {
+        let full = |group: &BlockGroup| {
             group.has_text
                 && (group.words >= PASSAGE_WORDS_MIN || group.words + words > PASSAGE_WORDS_MAX)
         };
@@ -97,7 +97,7 @@ impl Packer<'_> {
                 group.has_text |= has_text;
             }
             None => {
-                self.group = Some(Group {
+                self.group = Some(BlockGroup {
                     range: range.clone(),
                     words,
                     headings: self.headings().into(),

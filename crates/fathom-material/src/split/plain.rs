@@ -3,15 +3,15 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{Block, BlockKind, Outline, lines_of};
+use super::{BlockKind, HeadingOutline, TextBlock, lines_of};
 use crate::limits::HEADINGS_CHARS_MAX;
 
 /// Separator of pages.
 pub(super) const FORM_FEED: char = '\u{c}';
 
 /// Paragraphs separated by blank lines.
-pub(super) fn paragraphs(text: &str) -> Outline<'_> {
-    Outline {
+pub(super) fn paragraphs(text: &str) -> HeadingOutline<'_> {
+    HeadingOutline {
         text: Cow::Borrowed(text),
         lines: lines_of(text),
         blocks: paragraphs_in(text, 0..text.len()),
@@ -20,11 +20,11 @@ pub(super) fn paragraphs(text: &str) -> Outline<'_> {
 }
 
 /// One record per line.
-pub(super) fn records(text: &str) -> Outline<'_> {
-    Outline {
+pub(super) fn records(text: &str) -> HeadingOutline<'_> {
+    HeadingOutline {
         text: Cow::Borrowed(text),
         lines: lines_of(text),
-        blocks: vec![Block {
+        blocks: vec![TextBlock {
             range: 0..text.len(),
             kind: BlockKind::Lines,
         }],
@@ -33,16 +33,16 @@ pub(super) fn records(text: &str) -> Outline<'_> {
 }
 
 /// One record per line; the first line names the columns.
-pub(super) fn table(text: &str) -> Outline<'_> {
+pub(super) fn table(text: &str) -> HeadingOutline<'_> {
     let columns = text.lines().next().unwrap_or_default().trim();
-    Outline {
+    HeadingOutline {
         title: columns.chars().take(HEADINGS_CHARS_MAX).collect(),
         ..records(text)
     }
 }
 
 /// Paragraphs of pages. The page takes the place of the line.
-pub(super) fn pages(text: &str) -> Outline<'_> {
+pub(super) fn pages(text: &str) -> HeadingOutline<'_> {
     let starts = text
         .match_indices(FORM_FEED)
         .map(|(at, feed)| at + feed.len());
@@ -57,7 +57,7 @@ pub(super) fn pages(text: &str) -> Outline<'_> {
         .zip(ends)
         .flat_map(|(&(start, _), end)| paragraphs_in(text, start..end))
         .collect();
-    Outline {
+    HeadingOutline {
         text: Cow::Borrowed(text),
         lines,
         blocks,
@@ -65,8 +65,8 @@ pub(super) fn pages(text: &str) -> Outline<'_> {
     }
 }
 
-fn paragraphs_in(text: &str, range: Range<usize>) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
+fn paragraphs_in(text: &str, range: Range<usize>) -> Vec<TextBlock> {
+    let mut blocks: Vec<TextBlock> = Vec::new();
     let mut at = range.start;
     let mut is_open = false;
     for line in text[range].split_inclusive('\n') {
@@ -84,7 +84,7 @@ fn paragraphs_in(text: &str, range: Range<usize>) -> Vec<Block> {
         };
         match blocks.last_mut() {
             Some(block) if is_open => block.range.end = here.end,
-            Some(_) | None => blocks.push(Block { range: here, kind }),
+            Some(_) | None => blocks.push(TextBlock { range: here, kind }),
         }
         is_open = true;
     }

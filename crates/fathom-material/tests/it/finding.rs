@@ -2,8 +2,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use fathom_material::{
-    Document, Embed, EmbedError, Gathered, Library, MaterialError, Meaning, Passage, Progress,
-    Query, VectorKey, Vectors as _,
+    BoxedEmbedError, EmbedProgress, GatheredMaterial, MaterialDocument, MaterialError, Passage,
+    PassageIndex, PassageQuery, SemanticIndex, TextEmbedder, VectorKey, VectorStore as _,
 };
 
 use crate::toy::{Memory, Toy};
@@ -14,27 +14,27 @@ fn count(text: &str) -> usize {
     text.split_whitespace().count()
 }
 
-fn gathered(documents: &[(&str, String)]) -> Gathered {
-    Gathered {
+fn gathered(documents: &[(&str, String)]) -> GatheredMaterial {
+    GatheredMaterial {
         documents: documents
             .iter()
-            .map(|(name, text)| Document::new(*name, text.as_str()))
+            .map(|(name, text)| MaterialDocument::new(*name, text.as_str()))
             .collect(),
         skipped: Vec::new(),
     }
 }
 
-fn toy() -> Meaning {
-    Meaning::new(Arc::new(Toy::default()))
+fn toy() -> SemanticIndex {
+    SemanticIndex::new(Arc::new(Toy::default()))
 }
 
-fn library(documents: &[(&str, String)], meaning: Option<Meaning>) -> Library {
-    Library::index(&gathered(documents), meaning, &mut |_| {}).unwrap()
+fn library(documents: &[(&str, String)], meaning: Option<SemanticIndex>) -> PassageIndex {
+    PassageIndex::index(&gathered(documents), meaning, &mut |_| {}).unwrap()
 }
 
-fn find(library: &Library, focus: &str, lexicon: &[&str], tokens_max: usize) -> Vec<Passage> {
+fn find(library: &PassageIndex, focus: &str, lexicon: &[&str], tokens_max: usize) -> Vec<Passage> {
     let lexicon: Vec<String> = lexicon.iter().map(|&word| word.to_owned()).collect();
-    let query = Query {
+    let query = PassageQuery {
         question: QUESTION,
         focus,
         lexicon: &lexicon,
@@ -204,10 +204,10 @@ fn c03_of_several_passages_never_all() {
 fn c03_vectors_are_computed_once() {
     let embed = Arc::new(Toy::default());
     let kept = Arc::new(Memory::default());
-    let meaning = Meaning::new(embed.clone()).kept_in(kept.clone());
+    let meaning = SemanticIndex::new(embed.clone()).kept_in(kept.clone());
     let documents = gathered(&[("a.txt", bakery(100)), ("copy.txt", bakery(100))]);
     let mut told = Vec::new();
-    Library::index(&documents, Some(meaning.clone()), &mut |progress| {
+    PassageIndex::index(&documents, Some(meaning.clone()), &mut |progress| {
         told.push(progress);
     })
     .unwrap();
@@ -216,10 +216,13 @@ fn c03_vectors_are_computed_once() {
         100,
         "the copy is the same"
     );
-    assert_eq!(told, [64, 100].map(|done| Progress { done, total: 100 }));
+    assert_eq!(
+        told,
+        [64, 100].map(|done| EmbedProgress { done, total: 100 })
+    );
 
     told.clear();
-    Library::index(&documents, Some(meaning), &mut |progress| {
+    PassageIndex::index(&documents, Some(meaning), &mut |progress| {
         told.push(progress);
     })
     .unwrap();
@@ -239,14 +242,14 @@ fn c03_vectors_of_another_kind_that_were_kept_are_computed_again() {
     let kept = Arc::new(Memory::default());
     let documents = gathered(&[("a.txt", bakery(3))]);
     let meaning = toy().kept_in(kept.clone());
-    Library::index(&documents, Some(meaning.clone()), &mut |_| {}).unwrap();
+    PassageIndex::index(&documents, Some(meaning.clone()), &mut |_| {}).unwrap();
     kept.0
         .lock()
         .unwrap()
         .values_mut()
         .for_each(|vector| *vector = vec![f32::NAN; 7]);
     let mut told = 0;
-    Library::index(&documents, Some(meaning), &mut |progress| {
+    PassageIndex::index(&documents, Some(meaning), &mut |progress| {
         told = progress.total;
     })
     .unwrap();
@@ -255,12 +258,12 @@ fn c03_vectors_of_another_kind_that_were_kept_are_computed_again() {
 
 struct Broken(Vec<Vec<f32>>);
 
-impl Embed for Broken {
+impl TextEmbedder for Broken {
     fn model(&self) -> &'static str {
         "broken"
     }
 
-    fn embed(&self, _: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    fn embed(&self, _: &[&str]) -> Result<Vec<Vec<f32>>, BoxedEmbedError> {
         if self.0.is_empty() {
             Err("no weights".into())
         } else {
@@ -273,12 +276,12 @@ impl Embed for Broken {
 fn an_embedding_model_that_fails_is_an_error() {
     let code = |vectors: &[&[f32]]| {
         let vectors = vectors.iter().map(|vector| vector.to_vec()).collect();
-        let meaning = Meaning::new(Arc::new(Broken(vectors)));
+        let meaning = SemanticIndex::new(Arc::new(Broken(vectors)));
         let documents = gathered(&[
             ("a.txt", PLANT.to_owned()),
             ("b.txt", PARAPHRASE.to_owned()),
         ]);
-        let error = Library::index(&documents, Some(meaning), &mut |_| {}).unwrap_err();
+        let error = PassageIndex::index(&documents, Some(meaning), &mut |_| {}).unwrap_err();
         assert!(!error.hint().is_empty());
         matches!(
             error,

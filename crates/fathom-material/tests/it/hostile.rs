@@ -2,15 +2,15 @@
 
 use std::fs;
 
-use fathom_material::{Document, Gathered, Library, Passage, gather};
+use fathom_material::{GatheredMaterial, MaterialDocument, Passage, PassageIndex, gather};
 
 fn passages(name: &str, text: &str) -> Vec<Passage> {
-    let documents = vec![Document::new(name, text)];
-    let gathered = Gathered {
+    let documents = vec![MaterialDocument::new(name, text)];
+    let gathered = GatheredMaterial {
         documents,
         skipped: Vec::new(),
     };
-    Library::index(&gathered, None, &mut |_| {})
+    PassageIndex::index(&gathered, None, &mut |_| {})
         .unwrap()
         .passages()
         .to_vec()
@@ -55,7 +55,7 @@ fn c03_html_without_end_is_read() {
         "<p>a<td>",
         "<tr><td/><td>a<br>",
     ] {
-        let document = Document::new("a.html", open.repeat(100_000) + "core");
+        let document = MaterialDocument::new("a.html", open.repeat(100_000) + "core");
         assert!(document.plain().ends_with("core"), "{open}");
     }
     assert_eq!(passages("a.html", "<script>").len(), 0);
@@ -96,7 +96,7 @@ fn c03_bytes_that_are_no_text_are_named() {
     fs::write(folder.path().join("empty.md"), b"").unwrap();
     let gathered = gather(&[folder.path().to_owned()]).unwrap();
     assert_eq!(gathered.skipped.len(), 2);
-    let library = Library::index(&gathered, None, &mut |_| {}).unwrap();
+    let library = PassageIndex::index(&gathered, None, &mut |_| {}).unwrap();
     assert_eq!(library.passages(), []);
 }
 

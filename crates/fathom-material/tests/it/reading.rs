@@ -2,8 +2,10 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use fathom_material::limits::{BYTES_MAX, Bounds, DEPTH_MAX, FILE_BYTES_MAX, FILES_MAX};
-use fathom_material::{Document, Format, Gathered, SkipReason, gather, gather_within};
+use fathom_material::limits::{BYTES_MAX, DEPTH_MAX, FILE_BYTES_MAX, FILES_MAX, ReadLimits};
+use fathom_material::{
+    DocumentFormat, GatheredMaterial, MaterialDocument, SkipReason, gather, gather_within,
+};
 
 fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -15,11 +17,11 @@ fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
     folder
 }
 
-fn read(folder: &Path) -> Gathered {
+fn read(folder: &Path) -> GatheredMaterial {
     gather(&[folder.to_owned()]).unwrap()
 }
 
-fn names(gathered: &Gathered, below: &Path) -> Vec<String> {
+fn names(gathered: &GatheredMaterial, below: &Path) -> Vec<String> {
     let below = format!("{}/", below.display());
     gathered
         .documents
@@ -28,7 +30,7 @@ fn names(gathered: &Gathered, below: &Path) -> Vec<String> {
         .collect()
 }
 
-fn skips(gathered: &Gathered, below: &Path) -> Vec<String> {
+fn skips(gathered: &GatheredMaterial, below: &Path) -> Vec<String> {
     let below = format!("{}/", below.display());
     gathered
         .skipped
@@ -64,7 +66,7 @@ fn c03_folders_are_read_in_order_and_what_is_left_out_is_named() {
             "`web/node_modules` was left out: it holds what a program made",
         ]
     );
-    let formats: Vec<Format> = gathered
+    let formats: Vec<DocumentFormat> = gathered
         .documents
         .iter()
         .map(|document| document.format)
@@ -72,11 +74,11 @@ fn c03_folders_are_read_in_order_and_what_is_left_out_is_named() {
     assert_eq!(
         formats,
         [
-            Format::Table,
-            Format::Lines,
-            Format::Html,
-            Format::Markdown,
-            Format::Html
+            DocumentFormat::Table,
+            DocumentFormat::Lines,
+            DocumentFormat::Html,
+            DocumentFormat::Markdown,
+            DocumentFormat::Html
         ]
     );
 }
@@ -159,9 +161,9 @@ fn c03_the_digest_knows_names_and_contents_and_no_order() {
     let digest = |documents: &[(&str, &str)]| {
         let documents = documents
             .iter()
-            .map(|(name, text)| Document::new(*name, *text))
+            .map(|(name, text)| MaterialDocument::new(*name, *text))
             .collect();
-        Gathered {
+        GatheredMaterial {
             documents,
             skipped: Vec::new(),
         }
@@ -197,7 +199,7 @@ fn r01_compressed_files_are_unfolded() {
     let lists: Vec<bool> = gathered
         .documents
         .iter()
-        .map(Document::is_json_lines)
+        .map(MaterialDocument::is_json_lines)
         .collect();
     assert_eq!(lists, [true, false]);
 }
@@ -254,7 +256,7 @@ fn r01_flaws_in_utf_8_are_told() {
     );
     let said = "`a.log` was taken as UTF-8: one place in it is not, and stands as `\u{fffd}`";
     assert_eq!(skips(&gathered, folder.path()), [said]);
-    let read = fathom_material::read_from("stdin", flawed.as_slice(), &Bounds::WHOLE).unwrap();
+    let read = fathom_material::read_from("stdin", flawed.as_slice(), &ReadLimits::WHOLE).unwrap();
     assert_eq!(read.flaw, Some(SkipReason::FlawedUtf8 { flaws: 1 }));
 }
 
@@ -262,7 +264,7 @@ fn r01_flaws_in_utf_8_are_told() {
 #[test]
 fn r01_bombs_and_broken_archives_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let bounds = Bounds {
+    let bounds = ReadLimits {
         file_bytes: 10_000,
         bytes: 20_000,
     };
@@ -288,14 +290,16 @@ fn r01_bombs_and_broken_archives_are_refused() {
 #[test]
 fn r01_html_can_be_had_as_words() {
     let html = "<html><body><h1>Rules</h1><p>Doors close at <b>nine</b>.</p><script>x()</script></body></html>";
-    let plain = Document::new("rules.html", html).plain().into_owned();
+    let plain = MaterialDocument::new("rules.html", html)
+        .plain()
+        .into_owned();
     assert!(plain.contains("Doors close at nine."), "{plain}");
     assert!(!plain.contains("x()") && !plain.contains('<'), "{plain}");
 }
 
 /// What code finds of a page of HTML.
 fn plain(html: &str) -> String {
-    Document::new("a.html", html).plain().into_owned()
+    MaterialDocument::new("a.html", html).plain().into_owned()
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use fathom_material::{Embed, EmbedError, VectorKey, Vectors};
+use fathom_material::{BoxedEmbedError, TextEmbedder, VectorKey, VectorStore};
 
 const MEANINGS: [&[&str]; 8] = [
     &["database", "records", "tables"],
@@ -22,12 +22,12 @@ pub(crate) struct Toy {
     pub(crate) embedded: AtomicUsize,
 }
 
-impl Embed for Toy {
+impl TextEmbedder for Toy {
     fn model(&self) -> &'static str {
         "toy"
     }
 
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, BoxedEmbedError> {
         self.embedded.fetch_add(texts.len(), Ordering::Relaxed);
         Ok(texts.iter().map(|text| vector(text)).collect())
     }
@@ -48,7 +48,7 @@ fn vector(text: &str) -> Vec<f32> {
 #[derive(Default)]
 pub(crate) struct Memory(pub(crate) Mutex<HashMap<VectorKey, Vec<f32>>>);
 
-impl Vectors for Memory {
+impl VectorStore for Memory {
     fn get(&self, keys: &[VectorKey]) -> Vec<Option<Vec<f32>>> {
         let kept = self.0.lock().unwrap();
         keys.iter().map(|key| kept.get(key).cloned()).collect()

@@ -1,19 +1,19 @@
 //! Anthropic's Messages API.
 
 use fathom_core::failure::{FailureKind, ModelFailure};
-use fathom_core::model::{Delivery, Request, Speaker};
+use fathom_core::model::{ModelRequest, ReplyMode, Speaker};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{
-    Fault, Protocol, arguments_of, count, error_in, is_thought, object, schema_of, temperature,
-    write,
+    ReplyError, WireProtocol, arguments_of, count, error_in, is_thought, object, schema_of,
+    temperature, write,
 };
-use crate::classify::Said;
-use crate::framing::Framing;
-use crate::heard::{Heard, Stop};
-use crate::prices::{Sampling, SchemaBy};
+use crate::classify::ProviderMessage;
+use crate::framing::FrameKind;
+use crate::heard::{ProviderStop, ReplyBuilder};
+use crate::prices::{SchemaSupport, TemperatureSupport};
 
 /// Headers of every request.
 pub(crate) const HEADERS: &[(&str, &str)] = &[("anthropic-version", "2023-06-01")];
@@ -25,49 +25,49 @@ const TOOL: &str = "reply";
 
 /// The Messages API with one model.
 #[derive(Debug)]
-pub(crate) struct Anthropic {
+pub(crate) struct AnthropicProtocol {
     pub(crate) model: String,
-    pub(crate) sampling: Sampling,
-    pub(crate) schema: SchemaBy,
+    pub(crate) sampling: TemperatureSupport,
+    pub(crate) schema: SchemaSupport,
 }
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct MessagesBody<'a> {
     model: &'a str,
     max_tokens: u32,
     #[serde(skip_serializing_if = "String::is_empty")]
     system: String,
-    messages: Vec<Line<'a>>,
+    messages: Vec<StreamLine<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_config: Option<OutputConfig<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<Vec<Tool<'a>>>,
+    tools: Option<Vec<ToolBody<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<ToolChoice>,
     stream: bool,
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct StreamLine<'a> {
     role: &'static str,
     content: &'a str,
 }
 
 #[derive(Serialize)]
 struct OutputConfig<'a> {
-    format: Format<'a>,
+    format: OutputFormatBody<'a>,
 }
 
 #[derive(Serialize)]
-struct Format<'a> {
+struct OutputFormatBody<'a> {
     r#type: &'static str,
     schema: &'a RawValue,
 }
 
 #[derive(Serialize)]
-struct Tool<'a> {
+struct ToolBody<'a> {
     name: &'a str,
     description: &'a str,
     input_schema: &'a RawValue,
@@ -82,9 +82,9 @@ enum ToolChoice {
 
 /// A whole reply. A tool's input is kept as the model wrote it.
 #[derive(Deserialize)]
-struct Answer {
+struct MessagesAnswer {
     #[serde(default)]
-    content: Option<Vec<Block>>,
+    content: Option<Vec<ContentBlock>>,
     #[serde(default)]
     stop_reason: Value,
     #[serde(default)]
@@ -92,7 +92,7 @@ struct Answer {
 }
 
 #[derive(Deserialize)]
-struct Block {
+struct ContentBlock {
     #[serde(default)]
     r#type: Value,
     #[serde(default)]
@@ -103,25 +103,25 @@ struct Block {
     input: Option<Box<RawValue>>,
 }
 
-impl Protocol for Anthropic {
+impl WireProtocol for AnthropicProtocol {
     fn path(&self) -> &'static str {
         "messages"
     }
 
-    fn framing(&self) -> Framing {
-        Framing::Events
+    fn framing(&self) -> FrameKind {
+        FrameKind::Events
     }
 
     fn schema_tokens(&self) -> u64 {
         SCHEMA_TOKENS
     }
 
-    fn body(&self, request: &Request) -> Result<Vec<u8>, ModelFailure> {
+    fn body(&self, request: &ModelRequest) -> Result<Vec<u8>, ModelFailure> {
         let schema = schema_of(request)?;
         let (native, tool) = match self.schema {
             // Models without schema support are made to call a single tool whose input is the reply.
-            SchemaBy::Native => (schema, None),
-            SchemaBy::Tool => (None, schema.map(as_tool).transpose()?),
+            SchemaSupport::Native => (schema, None),
+            SchemaSupport::Tool => (None, schema.map(as_tool).transpose()?),
         };
         let (tools, tool_choice) = match tool {
             Some(tool) => (Some(vec![tool]), Some(ToolChoice::Tool { name: TOOL })),
@@ -129,37 +129,37 @@ impl Protocol for Anthropic {
             None => (Some(offered(request)?), Some(ToolChoice::Auto)),
         };
         let (system, messages) = lines(request);
-        write(&Body {
+        write(&MessagesBody {
             model: &self.model,
             max_tokens: request.output_tokens_max,
             system,
             messages,
             temperature: match self.sampling {
-                Sampling::Accepted => temperature(request),
-                Sampling::TurnedAway => None,
+                TemperatureSupport::Accepted => temperature(request),
+                TemperatureSupport::TurnedAway => None,
             },
             output_config: native.map(|schema| OutputConfig {
-                format: Format {
+                format: OutputFormatBody {
                     r#type: "json_schema",
                     schema,
                 },
             }),
             tools,
             tool_choice,
-            stream: request.delivery == Delivery::Streamed,
+            stream: request.delivery == ReplyMode::Streamed,
         })
     }
 
-    fn whole(&self, body: &[u8], heard: &mut Heard) -> Result<(), Fault> {
+    fn whole(&self, body: &[u8], heard: &mut ReplyBuilder) -> Result<(), ReplyError> {
         let told = object(body)?;
         if let Some(said) = error_in(&told) {
-            return Err(Fault::Said(said));
+            return Err(ReplyError::Said(said));
         }
-        let answer: Answer =
-            serde_json::from_slice(body).map_err(|_| Fault::Unexpected("expected a message"))?;
+        let answer: MessagesAnswer = serde_json::from_slice(body)
+            .map_err(|_| ReplyError::Unexpected("expected a message"))?;
         let blocks = answer
             .content
-            .ok_or(Fault::Unexpected("expected content"))?;
+            .ok_or(ReplyError::Unexpected("expected content"))?;
         for block in &blocks {
             match (block.r#type.as_str(), &block.input) {
                 (Some("text"), _) => heard.text += block.text.as_str().unwrap_or_default(),
@@ -178,7 +178,7 @@ impl Protocol for Anthropic {
         Ok(())
     }
 
-    fn frame(&self, frame: &str, heard: &mut Heard) -> Result<(), Fault> {
+    fn frame(&self, frame: &str, heard: &mut ReplyBuilder) -> Result<(), ReplyError> {
         let event = object(frame.as_bytes())?;
         match event["type"].as_str() {
             Some("message_start") => {
@@ -214,7 +214,11 @@ impl Protocol for Anthropic {
                 usage(&event["usage"], heard);
             }
             Some("message_stop") => heard.ended = true,
-            Some("error") => return Err(Fault::Said(Said::read(&event).unwrap_or_default())),
+            Some("error") => {
+                return Err(ReplyError::Said(
+                    ProviderMessage::read(&event).unwrap_or_default(),
+                ));
+            }
             // Pings, ends of blocks, and future events.
             _ => {}
         }
@@ -223,18 +227,18 @@ impl Protocol for Anthropic {
 }
 
 /// System texts, separate from the conversation, which needs at least one message.
-fn lines(request: &Request) -> (String, Vec<Line<'_>>) {
+fn lines(request: &ModelRequest) -> (String, Vec<StreamLine<'_>>) {
     let mut system: Vec<&str> = Vec::new();
     let mut messages = Vec::new();
     for message in &request.messages {
         let content = message.text.as_str();
         match message.speaker {
             Speaker::System => system.push(content),
-            Speaker::User => messages.push(Line {
+            Speaker::User => messages.push(StreamLine {
                 role: "user",
                 content,
             }),
-            Speaker::Assistant => messages.push(Line {
+            Speaker::Assistant => messages.push(StreamLine {
                 role: "assistant",
                 content,
             }),
@@ -243,7 +247,7 @@ fn lines(request: &Request) -> (String, Vec<Line<'_>>) {
     if messages.is_empty()
         && let Some(content) = system.pop()
     {
-        messages.push(Line {
+        messages.push(StreamLine {
             role: "user",
             content,
         });
@@ -251,23 +255,23 @@ fn lines(request: &Request) -> (String, Vec<Line<'_>>) {
     (system.join("\n\n"), messages)
 }
 
-fn as_tool(schema: &RawValue) -> Result<Tool<'_>, ModelFailure> {
+fn as_tool(schema: &RawValue) -> Result<ToolBody<'_>, ModelFailure> {
     let root: Value = serde_json::from_str(schema.get()).unwrap_or_default();
     if root["type"] != "object" {
         let detail = "this model takes a schema only when it is an object at its root";
         return Err(ModelFailure::unsent(FailureKind::Rejected, detail));
     }
-    Ok(Tool {
+    Ok(ToolBody {
         name: TOOL,
         description: "Gives the answer. Every answer goes through this tool.",
         input_schema: schema,
     })
 }
 
-fn offered(request: &Request) -> Result<Vec<Tool<'_>>, ModelFailure> {
+fn offered(request: &ModelRequest) -> Result<Vec<ToolBody<'_>>, ModelFailure> {
     let mut tools = Vec::new();
     for tool in &request.tools {
-        tools.push(Tool {
+        tools.push(ToolBody {
             name: &tool.name,
             description: tool.description.as_str(),
             input_schema: arguments_of(tool)?,
@@ -276,18 +280,18 @@ fn offered(request: &Request) -> Result<Vec<Tool<'_>>, ModelFailure> {
     Ok(tools)
 }
 
-fn stop(reason: &Value, heard: &mut Heard) {
+fn stop(reason: &Value, heard: &mut ReplyBuilder) {
     if let Some(reason) = reason.as_str() {
         heard.stop = Some(match reason {
-            "max_tokens" | "model_context_window_exceeded" => Stop::Length,
-            "refusal" => Stop::Declined("the model declined".to_owned()),
-            _ => Stop::Complete,
+            "max_tokens" | "model_context_window_exceeded" => ProviderStop::Length,
+            "refusal" => ProviderStop::Declined("the model declined".to_owned()),
+            _ => ProviderStop::Complete,
         });
     }
 }
 
 /// Reads usage. Tokens read from or written to the provider's cache are input too.
-fn usage(usage: &Value, heard: &mut Heard) {
+fn usage(usage: &Value, heard: &mut ReplyBuilder) {
     if let Some(fresh) = count(&usage["input_tokens"]) {
         let cached = [
             &usage["cache_creation_input_tokens"],

@@ -1,17 +1,17 @@
 //! Ollama's own chat API: a JSON value, or one per line.
 
 use fathom_core::failure::ModelFailure;
-use fathom_core::model::{Delivery, Request};
+use fathom_core::model::{ModelRequest, ReplyMode};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{
-    Fault, Function, Protocol, calls, count, error_in, functions, object, schema_of, temperature,
-    words, write,
+    FunctionSchema, ReplyError, WireProtocol, calls, count, error_in, functions, object, schema_of,
+    temperature, words, write,
 };
-use crate::framing::Framing;
-use crate::heard::{Heard, Stop};
+use crate::framing::FrameKind;
+use crate::heard::{ProviderStop, ReplyBuilder};
 
 /// Smallest requested window.
 const WINDOW_TOKENS_MIN: u64 = 4096;
@@ -22,30 +22,30 @@ const BYTES_PER_TOKEN: u64 = 2;
 
 /// Ollama's chat API with one model.
 #[derive(Debug)]
-pub(crate) struct Ollama {
+pub(crate) struct OllamaProtocol {
     pub(crate) model: String,
 }
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct OllamaBody<'a> {
     model: &'a str,
-    messages: Vec<Line<'a>>,
+    messages: Vec<OllamaLine<'a>>,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Function<'a>>,
-    options: Options,
+    tools: Vec<FunctionSchema<'a>>,
+    options: OllamaOptions,
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct OllamaLine<'a> {
     role: String,
     content: &'a str,
 }
 
 #[derive(Serialize)]
-struct Options {
+struct OllamaOptions {
     num_predict: u32,
     num_ctx: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,13 +54,13 @@ struct Options {
     seed: Option<u32>,
 }
 
-impl Protocol for Ollama {
+impl WireProtocol for OllamaProtocol {
     fn path(&self) -> &'static str {
         "api/chat"
     }
 
-    fn framing(&self) -> Framing {
-        Framing::Lines
+    fn framing(&self) -> FrameKind {
+        FrameKind::Lines
     }
 
     fn schema_tokens(&self) -> u64 {
@@ -68,21 +68,21 @@ impl Protocol for Ollama {
         0
     }
 
-    fn body(&self, request: &Request) -> Result<Vec<u8>, ModelFailure> {
-        write(&Body {
+    fn body(&self, request: &ModelRequest) -> Result<Vec<u8>, ModelFailure> {
+        write(&OllamaBody {
             model: &self.model,
             messages: request
                 .messages
                 .iter()
-                .map(|message| Line {
+                .map(|message| OllamaLine {
                     role: message.speaker.to_string(),
                     content: message.text.as_str(),
                 })
                 .collect(),
-            stream: request.delivery == Delivery::Streamed,
+            stream: request.delivery == ReplyMode::Streamed,
             format: schema_of(request)?,
             tools: functions(request)?,
-            options: Options {
+            options: OllamaOptions {
                 num_predict: request.output_tokens_max,
                 num_ctx: window(request),
                 temperature: temperature(request),
@@ -91,17 +91,17 @@ impl Protocol for Ollama {
         })
     }
 
-    fn whole(&self, body: &[u8], heard: &mut Heard) -> Result<(), Fault> {
+    fn whole(&self, body: &[u8], heard: &mut ReplyBuilder) -> Result<(), ReplyError> {
         let answer = object(body)?;
         if error_in(&answer).is_none() && !answer["message"].is_object() {
-            return Err(Fault::Unexpected("expected a message"));
+            return Err(ReplyError::Unexpected("expected a message"));
         }
         hear(&answer, heard)?;
         heard.ended = true;
         Ok(())
     }
 
-    fn frame(&self, frame: &str, heard: &mut Heard) -> Result<(), Fault> {
+    fn frame(&self, frame: &str, heard: &mut ReplyBuilder) -> Result<(), ReplyError> {
         let line = object(frame.as_bytes())?;
         hear(&line, heard)
     }
@@ -110,7 +110,7 @@ impl Protocol for Ollama {
 /// The smallest power of two that holds the request.
 ///
 /// Ollama silently truncates a longer request, and reloads the model whenever the window changes.
-fn window(request: &Request) -> u64 {
+fn window(request: &ModelRequest) -> u64 {
     let messages = request.messages.iter().map(|message| &message.text);
     let tools = request.tools.iter();
     let tools = tools.flat_map(|tool| [&tool.description, &tool.schema]);
@@ -123,16 +123,16 @@ fn window(request: &Request) -> u64 {
         .max(WINDOW_TOKENS_MIN)
 }
 
-fn hear(line: &Value, heard: &mut Heard) -> Result<(), Fault> {
+fn hear(line: &Value, heard: &mut ReplyBuilder) -> Result<(), ReplyError> {
     if let Some(said) = error_in(line) {
-        return Err(Fault::Said(said));
+        return Err(ReplyError::Said(said));
     }
     heard.text += &words(&line["message"]["content"]);
     calls(&line["message"], heard)?;
     if line["done"] == Value::Bool(true) {
         heard.stop = Some(match line["done_reason"].as_str() {
-            Some("length") => Stop::Length,
-            _ => Stop::Complete,
+            Some("length") => ProviderStop::Length,
+            _ => ProviderStop::Complete,
         });
         heard.input_tokens = count(&line["prompt_eval_count"]);
         heard.output_tokens = count(&line["eval_count"]);

@@ -1,19 +1,19 @@
 //! Chat completions of `OpenAI` and compatible servers.
 
 use fathom_core::failure::ModelFailure;
-use fathom_core::model::{Delivery, Request};
+use fathom_core::model::{ModelRequest, ReplyMode};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::schema::is_strict;
 use super::{
-    Fault, Function, Protocol, calls, count, error_in, functions, object, schema_of, temperature,
-    words, write,
+    FunctionSchema, ReplyError, WireProtocol, calls, count, error_in, functions, object, schema_of,
+    temperature, words, write,
 };
-use crate::framing::Framing;
-use crate::heard::{Heard, Stop};
-use crate::prices::{OutputCap, Sampling};
+use crate::framing::FrameKind;
+use crate::heard::{ProviderStop, ReplyBuilder};
+use crate::prices::{OutputCap, TemperatureSupport};
 
 /// Tokens that the provider adds for a schema.
 const SCHEMA_TOKENS: u64 = 64;
@@ -23,13 +23,13 @@ const SCHEMA_TOKENS: u64 = 64;
 pub(crate) struct OpenAi {
     pub(crate) model: String,
     pub(crate) cap: OutputCap,
-    pub(crate) sampling: Sampling,
+    pub(crate) sampling: TemperatureSupport,
 }
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct ChatBody<'a> {
     model: &'a str,
-    messages: Vec<Line<'a>>,
+    messages: Vec<ChatLine<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,7 +41,7 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<ResponseFormat<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Function<'a>>,
+    tools: Vec<FunctionSchema<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<&'static str>,
     stream: bool,
@@ -50,7 +50,7 @@ struct Body<'a> {
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct ChatLine<'a> {
     role: String,
     content: &'a str,
 }
@@ -73,32 +73,32 @@ struct StreamOptions {
     include_usage: bool,
 }
 
-impl Protocol for OpenAi {
+impl WireProtocol for OpenAi {
     fn path(&self) -> &'static str {
         "chat/completions"
     }
 
-    fn framing(&self) -> Framing {
-        Framing::Events
+    fn framing(&self) -> FrameKind {
+        FrameKind::Events
     }
 
     fn schema_tokens(&self) -> u64 {
         SCHEMA_TOKENS
     }
 
-    fn body(&self, request: &Request) -> Result<Vec<u8>, ModelFailure> {
-        let stream = request.delivery == Delivery::Streamed;
+    fn body(&self, request: &ModelRequest) -> Result<Vec<u8>, ModelFailure> {
+        let stream = request.delivery == ReplyMode::Streamed;
         let most = Some(request.output_tokens_max);
         let (max_tokens, max_completion_tokens) = match self.cap {
             OutputCap::MaxTokens => (most, None),
             OutputCap::MaxCompletionTokens => (None, most),
         };
-        write(&Body {
+        write(&ChatBody {
             model: &self.model,
             messages: request
                 .messages
                 .iter()
-                .map(|message| Line {
+                .map(|message| ChatLine {
                     role: message.speaker.to_string(),
                     content: message.text.as_str(),
                 })
@@ -106,8 +106,8 @@ impl Protocol for OpenAi {
             max_tokens,
             max_completion_tokens,
             temperature: match self.sampling {
-                Sampling::Accepted => temperature(request),
-                Sampling::TurnedAway => None,
+                TemperatureSupport::Accepted => temperature(request),
+                TemperatureSupport::TurnedAway => None,
             },
             seed: request.seed,
             response_format: schema_of(request)?.map(|schema| ResponseFormat {
@@ -129,14 +129,14 @@ impl Protocol for OpenAi {
         })
     }
 
-    fn whole(&self, body: &[u8], heard: &mut Heard) -> Result<(), Fault> {
+    fn whole(&self, body: &[u8], heard: &mut ReplyBuilder) -> Result<(), ReplyError> {
         let answer = object(body)?;
         if let Some(said) = error_in(&answer) {
-            return Err(Fault::Said(said));
+            return Err(ReplyError::Said(said));
         }
         let choice = &answer["choices"][0];
         if !choice.is_object() {
-            return Err(Fault::Unexpected("expected a choice"));
+            return Err(ReplyError::Unexpected("expected a choice"));
         }
         hear(&choice["message"], choice, heard)?;
         usage(&answer["usage"], heard);
@@ -144,14 +144,14 @@ impl Protocol for OpenAi {
         Ok(())
     }
 
-    fn frame(&self, frame: &str, heard: &mut Heard) -> Result<(), Fault> {
+    fn frame(&self, frame: &str, heard: &mut ReplyBuilder) -> Result<(), ReplyError> {
         if frame.trim() == "[DONE]" {
             heard.ended = true;
             return Ok(());
         }
         let chunk = object(frame.as_bytes())?;
         if let Some(said) = error_in(&chunk) {
-            return Err(Fault::Said(said));
+            return Err(ReplyError::Said(said));
         }
         // A chunk without choices carries usage, or a server's own extension.
         let choice = &chunk["choices"][0];
@@ -161,7 +161,7 @@ impl Protocol for OpenAi {
     }
 }
 
-fn hear(said: &Value, choice: &Value, heard: &mut Heard) -> Result<(), Fault> {
+fn hear(said: &Value, choice: &Value, heard: &mut ReplyBuilder) -> Result<(), ReplyError> {
     heard.text += &words(&said["content"]);
     calls(said, heard)?;
     if let Some(finish) = choice["finish_reason"]
@@ -169,24 +169,24 @@ fn hear(said: &Value, choice: &Value, heard: &mut Heard) -> Result<(), Fault> {
         .filter(|word| !word.is_empty())
     {
         heard.stop.get_or_insert(match finish {
-            "length" | "max_tokens" => Stop::Length,
+            "length" | "max_tokens" => ProviderStop::Length,
             "content_filter" => {
-                Stop::Declined("the provider's filter stopped the reply".to_owned())
+                ProviderStop::Declined("the provider's filter stopped the reply".to_owned())
             }
-            _ => Stop::Complete,
+            _ => ProviderStop::Complete,
         });
     }
     let refusal = words(&said["refusal"]);
     if !refusal.is_empty() {
         match &mut heard.stop {
-            Some(Stop::Declined(words)) => *words += &refusal,
-            stop => *stop = Some(Stop::Declined(refusal)),
+            Some(ProviderStop::Declined(words)) => *words += &refusal,
+            stop => *stop = Some(ProviderStop::Declined(refusal)),
         }
     }
     Ok(())
 }
 
-fn usage(usage: &Value, heard: &mut Heard) {
+fn usage(usage: &Value, heard: &mut ReplyBuilder) {
     heard.input_tokens = count(&usage["prompt_tokens"]).or(heard.input_tokens);
     heard.output_tokens = count(&usage["completion_tokens"]).or(heard.output_tokens);
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use fathom_core::failure::{FailureKind, ModelFailure};
-use fathom_core::model::{Delivery, Measured, Request};
+use fathom_core::model::{ModelRequest, ReplyMode, RequestEstimate};
 use fathom_core::text::Text;
 use fathom_core::tool;
 use regex::Regex;
@@ -14,15 +14,15 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::render;
-use crate::classify::{self, DETAIL_CHARS_MAX, RETRY_AFTER_MAX, Said, clean};
+use crate::classify::{self, DETAIL_CHARS_MAX, ProviderMessage, RETRY_AFTER_MAX, clean};
 use crate::clock;
 use crate::endpoint::EndpointId;
 use crate::error::ModelsError;
 use crate::exchange::timed_out;
-use crate::heard::{Heard, Stop};
-use crate::model::{CallFuture, Deltas, Model};
-use crate::prices::{Facts, PriceBasis};
-use crate::tokens::{self, Counter};
+use crate::heard::{ProviderStop, ReplyBuilder};
+use crate::model::{CallFuture, Model, TokenSink};
+use crate::prices::{ModelFacts, PriceBasis};
+use crate::tokens::{self, TokenCounter};
 
 /// Maximum number of characters shown of a request without a matching line.
 const UNFIT_CHARS_MAX: usize = 120;
@@ -30,7 +30,7 @@ const UNFIT_CHARS_MAX: usize = 120;
 /// One line as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct ScriptLine {
     r#match: Option<String>,
     reply: Option<String>,
     #[serde(default)]
@@ -98,7 +98,7 @@ enum LineFault {
 
 /// Answer of a line.
 #[derive(Clone)]
-enum Answer {
+enum ScriptAnswer {
     Reply {
         text: Arc<str>,
         calls: Arc<[WrittenCall]>,
@@ -108,15 +108,15 @@ enum Answer {
 }
 
 /// One parsed line.
-struct Line {
+struct ScriptEntry {
     fits: Option<Regex>,
-    answer: Answer,
+    answer: ScriptAnswer,
     delay: Duration,
     times: u64,
 }
 
-impl Line {
-    fn mean(written: Written) -> Result<Self, LineFault> {
+impl ScriptEntry {
+    fn mean(written: ScriptLine) -> Result<Self, LineFault> {
         let fits = written
             .r#match
             .map(|pattern| Regex::new(&pattern).map_err(LineFault::Match))
@@ -132,12 +132,12 @@ impl Line {
             (None, None) if !has_calls => {
                 return Err(LineFault::NoAnswer);
             }
-            (text, None) => Answer::Reply {
+            (text, None) => ScriptAnswer::Reply {
                 text: text.unwrap_or_default().into(),
                 calls: written.tool_calls.into(),
                 usage: written.usage,
             },
-            (None, Some(error)) => Answer::Failure(fail(error)?),
+            (None, Some(error)) => ScriptAnswer::Failure(fail(error)?),
             (Some(_), Some(_)) => return Err(LineFault::ReplyAndError),
         };
         Ok(Self {
@@ -160,11 +160,11 @@ fn fail(error: WrittenError) -> Result<ModelFailure, LineFault> {
                 .map_err(LineFault::RetryAfter)
         })
         .transpose()?;
-    let said = Said {
+    let said = ProviderMessage {
         message: error
             .message
             .unwrap_or_else(|| "as the script says".to_owned()),
-        ..Said::default()
+        ..ProviderMessage::default()
     };
     Ok(classify::status(
         error.status,
@@ -174,13 +174,13 @@ fn fail(error: WrittenError) -> Result<ModelFailure, LineFault> {
 }
 
 /// A script and the number of answers of each line.
-pub(crate) struct Script {
+pub(crate) struct ModelScript {
     path: PathBuf,
-    lines: Vec<Line>,
+    lines: Vec<ScriptEntry>,
     used: Mutex<Vec<u64>>,
 }
 
-impl fmt::Debug for Script {
+impl fmt::Debug for ModelScript {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Script")
             .field("path", &self.path)
@@ -189,7 +189,7 @@ impl fmt::Debug for Script {
     }
 }
 
-impl Script {
+impl ModelScript {
     /// Parses a script.
     pub(crate) fn parse(path: &Path, text: &str) -> Result<Self, ModelsError> {
         let lines = text
@@ -199,7 +199,7 @@ impl Script {
             .map(|(index, line)| {
                 serde_json::from_str(line)
                     .map_err(LineFault::Json)
-                    .and_then(Line::mean)
+                    .and_then(ScriptEntry::mean)
                     .map_err(|cause| ModelsError::ScriptLine {
                         path: path.to_owned(),
                         line: index + 1,
@@ -215,7 +215,7 @@ impl Script {
     }
 
     /// The answer of the first unused line that matches.
-    fn take(&self, rendered: &str) -> Result<(Answer, Duration), ModelFailure> {
+    fn take(&self, rendered: &str) -> Result<(ScriptAnswer, Duration), ModelFailure> {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let fitting = self.lines.iter().zip(used.iter_mut()).find(|(line, used)| {
             **used < line.times
@@ -248,38 +248,38 @@ impl Script {
 
 /// A model that replies from a script.
 #[derive(Debug)]
-pub(crate) struct Scripted {
+pub(crate) struct ScriptedModel {
     id: String,
     endpoint: EndpointId,
-    script: Arc<Script>,
-    counter: Counter,
-    facts: Facts,
+    script: Arc<ModelScript>,
+    counter: TokenCounter,
+    facts: ModelFacts,
 }
 
-impl Scripted {
-    pub(crate) fn new(id: &str, script: Arc<Script>, counter: Counter) -> Self {
+impl ScriptedModel {
+    pub(crate) fn new(id: &str, script: Arc<ModelScript>, counter: TokenCounter) -> Self {
         Self {
             id: id.to_owned(),
             endpoint: EndpointId::new(id),
             script,
             counter,
-            facts: Facts::unlisted(PriceBasis::Free),
+            facts: ModelFacts::unlisted(PriceBasis::Free),
         }
     }
 
     async fn speak(
         &self,
-        request: &Request,
-        deltas: &mut Deltas<'_>,
-        heard: &mut Heard,
+        request: &ModelRequest,
+        deltas: &mut TokenSink<'_>,
+        heard: &mut ReplyBuilder,
     ) -> Result<(), ModelFailure> {
         let (answer, delay) = self.script.take(&render(request))?;
         if !delay.is_zero() {
             clock::wait(delay).await;
         }
         let (text, calls, usage) = match answer {
-            Answer::Failure(failure) => return Err(failure),
-            Answer::Reply { text, calls, usage } => (text, calls, usage),
+            ScriptAnswer::Failure(failure) => return Err(failure),
+            ScriptAnswer::Reply { text, calls, usage } => (text, calls, usage),
         };
         for call in calls.iter() {
             let arguments = match &call.arguments {
@@ -299,8 +299,8 @@ impl Scripted {
             text
         };
         match request.delivery {
-            Delivery::Whole => heard.text.push_str(&text),
-            Delivery::Streamed => {
+            ReplyMode::Whole => heard.text.push_str(&text),
+            ReplyMode::Streamed => {
                 for word in text.split_inclusive(char::is_whitespace) {
                     heard.text.push_str(word);
                     deltas(word);
@@ -309,21 +309,21 @@ impl Scripted {
                 }
             }
         }
-        heard.stop = Some(Stop::Complete);
+        heard.stop = Some(ProviderStop::Complete);
         heard.input_tokens = usage.map(|usage| usage.input);
         heard.output_tokens = usage.map(|usage| usage.output);
         Ok(())
     }
 }
 
-fn hear_call(heard: &mut Heard, name: &str, arguments: &str) -> Result<(), ModelFailure> {
+fn hear_call(heard: &mut ReplyBuilder, name: &str, arguments: &str) -> Result<(), ModelFailure> {
     heard.call(None, name, arguments).map_err(|_| {
         let detail = "the line has too many calls of tools";
         ModelFailure::unsent(FailureKind::Rejected, detail)
     })
 }
 
-impl Model for Scripted {
+impl Model for ScriptedModel {
     fn id(&self) -> &str {
         &self.id
     }
@@ -332,11 +332,11 @@ impl Model for Scripted {
         &self.endpoint
     }
 
-    fn facts(&self) -> &Facts {
+    fn facts(&self) -> &ModelFacts {
         &self.facts
     }
 
-    fn measure(&self, request: &Request) -> Result<Measured, ModelFailure> {
+    fn measure(&self, request: &ModelRequest) -> Result<RequestEstimate, ModelFailure> {
         self.counter.measure(request, &self.facts, 0)
     }
 
@@ -344,11 +344,15 @@ impl Model for Scripted {
         self.counter.count(text).0
     }
 
-    fn call<'a>(&'a self, request: &'a Request, deltas: &'a mut Deltas<'_>) -> CallFuture<'a> {
+    fn call<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+        deltas: &'a mut TokenSink<'_>,
+    ) -> CallFuture<'a> {
         Box::pin(async move {
             let started = clock::now();
             tokens::check(request)?;
-            let mut heard = Heard::of(request);
+            let mut heard = ReplyBuilder::of(request);
             let speaking = self.speak(request, deltas, &mut heard);
             let outcome = match tokio::time::timeout(request.timeout.into(), speaking).await {
                 Ok(outcome) => outcome,

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::LazyLock;
 
-use fathom_core::model::Exactness;
+use fathom_core::model::CountPrecision;
 use regex::Regex;
 use serde::Deserialize;
 
@@ -24,7 +24,7 @@ const HEAD_BYTES: usize = 64 << 10;
 /// One of `OpenAI`'s vocabularies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Vocabulary {
+pub(crate) enum BpeVocabulary {
     /// The vocabulary of GPT-4o and later models.
     O200k,
     /// The vocabulary of GPT-4 and GPT-3.5.
@@ -32,19 +32,19 @@ pub(crate) enum Vocabulary {
 }
 
 /// A vocabulary's tokens, as laid out by the build script.
-struct Table {
+struct RankTable {
     bytes: &'static [u8],
     begins: &'static [u8],
     slots: &'static [u8],
 }
 
-static O200K: Table = Table {
+static O200K: RankTable = RankTable {
     bytes: include_bytes!(concat!(env!("OUT_DIR"), "/o200k.bytes")),
     begins: include_bytes!(concat!(env!("OUT_DIR"), "/o200k.begins")),
     slots: include_bytes!(concat!(env!("OUT_DIR"), "/o200k.slots")),
 };
 
-static CL100K: Table = Table {
+static CL100K: RankTable = RankTable {
     bytes: include_bytes!(concat!(env!("OUT_DIR"), "/cl100k.bytes")),
     begins: include_bytes!(concat!(env!("OUT_DIR"), "/cl100k.begins")),
     slots: include_bytes!(concat!(env!("OUT_DIR"), "/cl100k.slots")),
@@ -67,8 +67,8 @@ static CL100K_PIECES: LazyLock<Result<Regex, regex::Error>> = LazyLock::new(|| {
     ))
 });
 
-impl Vocabulary {
-    fn table(self) -> &'static Table {
+impl BpeVocabulary {
+    fn table(self) -> &'static RankTable {
         match self {
             Self::O200k => &O200K,
             Self::Cl100k => &CL100K,
@@ -89,21 +89,21 @@ impl Vocabulary {
 
     /// Token count of `text`; `None` if there are more than `most`, which is found without reading on, or if
     /// the pattern did not compile, which a test rules out.
-    pub(crate) fn count(self, text: &str, most: u64) -> Option<(u64, Exactness)> {
+    pub(crate) fn count(self, text: &str, most: u64) -> Option<(u64, CountPrecision)> {
         // No text of this size has fewer tokens.
         if (text.len() / TOKEN_BYTES_MAX) as u64 > most {
             return None;
         }
         let (pieces, table) = (self.pieces()?, self.table());
         let mut tokens = 0;
-        let mut exactness = Exactness::Exact;
+        let mut exactness = CountPrecision::Exact;
         let mut at = 0;
         while let Some(found) = pieces.find_at(text, at) {
             at = give_back(text, found.start(), found.end());
             let piece = &text.as_bytes()[found.start()..at];
             if piece.len() > PIECE_BYTES_MAX {
                 // Nothing is merged across a cut, so the true count may be lower.
-                exactness = Exactness::UpperBound;
+                exactness = CountPrecision::UpperBound;
             }
             for part in piece.chunks(PIECE_BYTES_MAX) {
                 tokens += table.count_piece(part) as u64;
@@ -116,13 +116,16 @@ impl Vocabulary {
     }
 
     /// Estimated token count of a text with more than `most` tokens, as if all of it were like its head.
-    pub(crate) fn about(self, text: &str, most: u64) -> Option<(u64, Exactness)> {
+    pub(crate) fn about(self, text: &str, most: u64) -> Option<(u64, CountPrecision)> {
         let head = text.floor_char_boundary(HEAD_BYTES);
         let (tokens, _) = self.count(&text[..head], u64::MAX)?;
         let tokens = tokens.saturating_mul(text.len() as u64) / (head as u64).max(1);
         // Not a bound, but above `most` in any case: a caller with a limit only needs to know that it is
         // exceeded.
-        Some((tokens.max(most.saturating_add(1)), Exactness::UpperBound))
+        Some((
+            tokens.max(most.saturating_add(1)),
+            CountPrecision::UpperBound,
+        ))
     }
 }
 
@@ -142,7 +145,7 @@ fn give_back(text: &str, start: usize, end: usize) -> usize {
     }
 }
 
-impl Table {
+impl RankTable {
     fn number(numbers: &[u8], index: usize) -> Option<u32> {
         let (numbers, _) = numbers.as_chunks::<4>();
         numbers.get(index).copied().map(u32::from_le_bytes)

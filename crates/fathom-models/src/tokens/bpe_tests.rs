@@ -2,21 +2,21 @@
 
 use std::sync::LazyLock;
 
-use fathom_core::model::Exactness;
+use fathom_core::model::CountPrecision;
 use proptest::prelude::*;
 use tiktoken_rs::CoreBPE;
 
-use super::Vocabulary;
+use super::BpeVocabulary;
 
 static REFERENCE_O200K: LazyLock<CoreBPE> = LazyLock::new(|| tiktoken_rs::o200k_base().unwrap());
 static REFERENCE_CL100K: LazyLock<CoreBPE> = LazyLock::new(|| tiktoken_rs::cl100k_base().unwrap());
 
 fn counts(text: &str) -> (Option<u64>, Option<u64>) {
-    let exact = |vocabulary: Vocabulary| match vocabulary.count(text, u64::MAX) {
-        Some((tokens, Exactness::Exact)) => Some(tokens),
+    let exact = |vocabulary: BpeVocabulary| match vocabulary.count(text, u64::MAX) {
+        Some((tokens, CountPrecision::Exact)) => Some(tokens),
         _ => None,
     };
-    (exact(Vocabulary::O200k), exact(Vocabulary::Cl100k))
+    (exact(BpeVocabulary::O200k), exact(BpeVocabulary::Cl100k))
 }
 
 fn agree(text: &str) {
@@ -77,8 +77,8 @@ fn g03_long_runs_are_counted_without_running_away() {
     agree(&"ab1 ".repeat(3_000));
     // From a million spaces on the reference's engine overflows and panics. Here the work grows with the length alone.
     let spaces = format!("{}x", " ".repeat(100_000));
-    let (tokens, exactness) = Vocabulary::O200k.count(&spaces, u64::MAX).unwrap();
-    assert!(tokens > 100 && exactness == Exactness::UpperBound);
+    let (tokens, exactness) = BpeVocabulary::O200k.count(&spaces, u64::MAX).unwrap();
+    assert!(tokens > 100 && exactness == CountPrecision::UpperBound);
 }
 
 /// One word of many megabytes: what its count takes does not grow with it, and the bound is one.
@@ -87,17 +87,21 @@ fn g03_a_word_without_end_is_counted_in_parts_and_only_as_far_as_it_matters() {
     for letters in ["a", "ab", "acgt", "xyzzy", "ä", "日", "="] {
         let word = letters.repeat(50_000 / letters.len());
         let exact = REFERENCE_O200K.encode_ordinary(&word).len() as u64;
-        let (tokens, exactness) = Vocabulary::O200k.count(&word, u64::MAX).unwrap();
-        assert_eq!(exactness, Exactness::UpperBound, "{letters}");
+        let (tokens, exactness) = BpeVocabulary::O200k.count(&word, u64::MAX).unwrap();
+        assert_eq!(exactness, CountPrecision::UpperBound, "{letters}");
         assert!(
             (exact..exact + 8).contains(&tokens),
             "{letters}: {tokens}, not {exact}"
         );
-        assert_eq!(Vocabulary::O200k.count(&word, exact - 1), None, "{letters}");
+        assert_eq!(
+            BpeVocabulary::O200k.count(&word, exact - 1),
+            None,
+            "{letters}"
+        );
     }
     let word = "a".repeat(15_000_000);
-    assert_eq!(Vocabulary::O200k.count(&word, 100_000), None);
-    assert_eq!(Vocabulary::O200k.count(&word, 1_000), None);
+    assert_eq!(BpeVocabulary::O200k.count(&word, 100_000), None);
+    assert_eq!(BpeVocabulary::O200k.count(&word, 1_000), None);
 }
 
 proptest! {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use fathom_core::failure::ModelFailure;
-use fathom_core::model::{Delivery, Message, ModelSpec, Reply, Request, Speaker};
+use fathom_core::model::{ChatMessage, ModelReply, ModelRequest, ModelSpec, ReplyMode, Speaker};
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
-use fathom_models::{Catalog, Model, Secret};
+use fathom_models::{ApiKey, Model, ModelCatalog};
 use fathom_testkit::server::ModelServer;
 
 /// The providers that speak over HTTP, each with a model of a known kind.
@@ -20,15 +20,15 @@ pub(crate) const PROVIDERS: [&str; 4] = [
 /// A schema whose order of members matters to a model.
 pub(crate) const SCHEMA: &str = r#"{"type":"object","properties":{"reasoning":{"type":"string"},"vote":{"type":"string"}},"required":["reasoning","vote"],"additionalProperties":false}"#;
 
-pub(crate) fn no_keys(_: &str) -> Option<Secret> {
+pub(crate) fn no_keys(_: &str) -> Option<ApiKey> {
     None
 }
 
-pub(crate) fn request(delivery: Delivery) -> Request {
-    Request {
+pub(crate) fn request(delivery: ReplyMode) -> ModelRequest {
+    ModelRequest {
         messages: vec![
-            Message::new(Speaker::System, "Be brief."),
-            Message::new(Speaker::User, "hello"),
+            ChatMessage::new(Speaker::System, "Be brief."),
+            ChatMessage::new(Speaker::User, "hello"),
         ],
         output_tokens_max: 64,
         temperature_milli: Some(700),
@@ -41,8 +41,8 @@ pub(crate) fn request(delivery: Delivery) -> Request {
     }
 }
 
-pub(crate) fn with_schema(delivery: Delivery) -> Request {
-    Request {
+pub(crate) fn with_schema(delivery: ReplyMode) -> ModelRequest {
+    ModelRequest {
         schema: Some(Text::from(SCHEMA)),
         ..request(delivery)
     }
@@ -60,17 +60,19 @@ pub(crate) fn spec(id: &str, server: &ModelServer) -> ModelSpec {
 
 /// `id` on `server`, sharing nothing with any other.
 pub(crate) fn model(id: &str, server: &ModelServer) -> Arc<dyn Model> {
-    Catalog::new().connect(&spec(id, server), no_keys).unwrap()
+    ModelCatalog::new()
+        .connect(&spec(id, server), no_keys)
+        .unwrap()
 }
 
 /// What a call gave, and what was heard on the way.
 pub(crate) struct Heard {
-    pub(crate) result: Result<Reply, ModelFailure>,
+    pub(crate) result: Result<ModelReply, ModelFailure>,
     pub(crate) deltas: Vec<String>,
 }
 
 impl Heard {
-    pub(crate) fn reply(self) -> Reply {
+    pub(crate) fn reply(self) -> ModelReply {
         self.result.unwrap()
     }
 
@@ -79,7 +81,7 @@ impl Heard {
     }
 }
 
-pub(crate) async fn ask(model: &dyn Model, request: &Request) -> Heard {
+pub(crate) async fn ask(model: &dyn Model, request: &ModelRequest) -> Heard {
     let mut deltas = Vec::new();
     let mut hear = |words: &str| deltas.push(words.to_owned());
     let result = model.call(request, &mut hear).await;

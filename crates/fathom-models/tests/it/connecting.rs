@@ -2,9 +2,9 @@
 
 use std::net::TcpListener;
 
-use fathom_core::model::{Delivery, Exactness, ModelSpec};
-use fathom_models::{Catalog, HealthState, PriceBasis, connect};
-use fathom_testkit::server::{Behaviour, ModelServer};
+use fathom_core::model::{CountPrecision, ModelSpec, ReplyMode};
+use fathom_models::{HealthState, ModelCatalog, PriceBasis, connect};
+use fathom_testkit::server::{ModelServer, ReplyBehaviour};
 
 use crate::asking::{model, no_keys, request, spec};
 
@@ -41,7 +41,7 @@ fn x08_an_address_that_is_none_is_explained_without_its_password() {
             base_url: Some(url.to_owned()),
             ..ModelSpec::named("openai/x")
         };
-        let error = Catalog::new().connect(&spec, no_keys).unwrap_err();
+        let error = ModelCatalog::new().connect(&spec, no_keys).unwrap_err();
         assert_eq!(error.code(), "F0305", "{url}");
         assert!(!error.to_string().contains("pw"), "{error}");
     }
@@ -50,19 +50,19 @@ fn x08_an_address_that_is_none_is_explained_without_its_password() {
 #[tokio::test]
 async fn g03_a_model_is_measured_by_its_own_vocabulary_and_price() {
     let server = ModelServer::replying("ok").await.unwrap();
-    let request = request(Delivery::Whole);
+    let request = request(ReplyMode::Whole);
     let known = model("openai/gpt-4o-mini", &server);
     let measured = known.measure(&request).unwrap();
     // "Be brief." is three tokens, "hello" one.
     assert_eq!(measured.input_tokens, 3 + (4 + 3) + (4 + 1));
-    assert_eq!(measured.exactness, Exactness::Exact);
+    assert_eq!(measured.exactness, CountPrecision::Exact);
     assert_eq!(measured.window_tokens, Some(128_000));
     assert_eq!(measured.worst_case(64).money.0, (15 * 150) + (64 * 600));
     assert_eq!(known.facts().basis, PriceBasis::Listed);
 
     let unknown = model("openai/qwen3-32b", &server);
     let measured = unknown.measure(&request).unwrap();
-    assert_eq!(measured.exactness, Exactness::UpperBound);
+    assert_eq!(measured.exactness, CountPrecision::UpperBound);
     assert_eq!(measured.input_tokens, 32 + (16 + 9) + (16 + 5));
     assert_eq!(unknown.facts().basis, PriceBasis::Free);
     assert_eq!(unknown.endpoint().as_str(), server.root_url());
@@ -70,22 +70,22 @@ async fn g03_a_model_is_measured_by_its_own_vocabulary_and_price() {
 
 #[tokio::test]
 async fn x05_the_health_of_a_server_is_seen() {
-    let catalog = Catalog::new();
-    let check = async |id: &str, behaviour: Behaviour| {
+    let catalog = ModelCatalog::new();
+    let check = async |id: &str, behaviour: ReplyBehaviour| {
         let server = ModelServer::queued([behaviour]).await.unwrap();
         let health = catalog.health(&spec(id, &server), no_keys).await.unwrap();
         (health.state, health.detail)
     };
     for id in ["openai/scripted", "anthropic/scripted", "ollama/scripted"] {
-        let (state, detail) = check(id, Behaviour::reply("")).await;
+        let (state, detail) = check(id, ReplyBehaviour::reply("")).await;
         assert_eq!(state, HealthState::Up, "{detail}");
     }
     let cases = [
-        (Behaviour::reply(""), HealthState::UnknownModel),
-        (Behaviour::status(404), HealthState::Up),
-        (Behaviour::status(401), HealthState::KeyRefused),
-        (Behaviour::status(500), HealthState::Down),
-        (Behaviour::reset(), HealthState::Down),
+        (ReplyBehaviour::reply(""), HealthState::UnknownModel),
+        (ReplyBehaviour::status(404), HealthState::Up),
+        (ReplyBehaviour::status(401), HealthState::KeyRefused),
+        (ReplyBehaviour::status(500), HealthState::Down),
+        (ReplyBehaviour::reset(), HealthState::Down),
     ];
     for (behaviour, wanted) in cases {
         let (state, detail) = check("openai/other", behaviour).await;

@@ -2,116 +2,117 @@
 
 use std::net::TcpListener;
 
-use fathom_core::failure::{Billing, FailureKind, ModelFailure};
-use fathom_core::model::{Delivery, ModelSpec, Request};
+use fathom_core::failure::{CallBilling, FailureKind, ModelFailure};
+use fathom_core::model::{ModelRequest, ModelSpec, ReplyMode};
 use fathom_core::unit::Millis;
-use fathom_models::{Catalog, DETAIL_CHARS_MAX};
-use fathom_testkit::server::{Behaviour, ModelServer, Seen};
+use fathom_models::{DETAIL_CHARS_MAX, ModelCatalog};
+use fathom_testkit::server::{ModelServer, ReplyBehaviour, SeenRequest};
 
 use crate::asking::{PROVIDERS, ask, model, no_keys, request};
 
-const BOTH: [Delivery; 2] = [Delivery::Whole, Delivery::Streamed];
+const BOTH: [ReplyMode; 2] = [ReplyMode::Whole, ReplyMode::Streamed];
 
 struct Case {
     name: &'static str,
-    behaviour: fn() -> Behaviour,
+    behaviour: fn() -> ReplyBehaviour,
     kind: FailureKind,
-    billing: Billing,
+    billing: CallBilling,
     says: &'static str,
 }
 
 const CASES: &[Case] = &[
     Case {
         name: "reset",
-        behaviour: Behaviour::reset,
+        behaviour: ReplyBehaviour::reset,
         kind: FailureKind::Connection,
-        billing: Billing::Perhaps,
+        billing: CallBilling::Perhaps,
         says: "lost the connection",
     },
     Case {
         name: "closed without an answer",
-        behaviour: Behaviour::close,
+        behaviour: ReplyBehaviour::close,
         kind: FailureKind::Connection,
-        billing: Billing::Perhaps,
+        billing: CallBilling::Perhaps,
         says: "lost the connection",
     },
     Case {
         name: "no HTTP",
-        behaviour: Behaviour::garbage,
+        behaviour: ReplyBehaviour::garbage,
         kind: FailureKind::Malformed,
-        billing: Billing::Perhaps,
+        billing: CallBilling::Perhaps,
         says: "does not speak HTTP",
     },
     Case {
         name: "a web page",
-        behaviour: Behaviour::html,
+        behaviour: ReplyBehaviour::html,
         kind: FailureKind::Malformed,
-        billing: Billing::Perhaps,
+        billing: CallBilling::Perhaps,
         says: "text/html; charset=utf-8: <!DOCTYPE html>",
     },
     Case {
         name: "plain text",
-        behaviour: || Behaviour::page("text/plain", "it \u{7}works\n"),
+        behaviour: || ReplyBehaviour::page("text/plain", "it \u{7}works\n"),
         kind: FailureKind::Malformed,
-        billing: Billing::Perhaps,
+        billing: CallBilling::Perhaps,
         says: "text/plain: it works",
     },
     Case {
         name: "JSON of another kind",
-        behaviour: || Behaviour::page("application/json", "[1, 2]"),
+        behaviour: || ReplyBehaviour::page("application/json", "[1, 2]"),
         kind: FailureKind::Malformed,
-        billing: Billing::Perhaps,
+        billing: CallBilling::Perhaps,
         says: "[1, 2]",
     },
     Case {
         name: "rate limit",
-        behaviour: || Behaviour::status(429).header("retry-after", "2"),
+        behaviour: || ReplyBehaviour::status(429).header("retry-after", "2"),
         kind: FailureKind::RateLimited,
-        billing: Billing::Nothing,
+        billing: CallBilling::Nothing,
         says: "status 429: status 429 as scripted",
     },
     Case {
         name: "bad key",
-        behaviour: || Behaviour::status(401),
+        behaviour: || ReplyBehaviour::status(401),
         kind: FailureKind::Auth,
-        billing: Billing::Nothing,
+        billing: CallBilling::Nothing,
         says: "status 401",
     },
     Case {
         name: "unknown model",
-        behaviour: || Behaviour::status(404).body(r#"{"error":"model 'x' not found"}"#),
+        behaviour: || ReplyBehaviour::status(404).body(r#"{"error":"model 'x' not found"}"#),
         kind: FailureKind::Rejected,
-        billing: Billing::Nothing,
+        billing: CallBilling::Nothing,
         says: "model 'x' not found",
     },
     Case {
         name: "bad request in HTML",
-        behaviour: || Behaviour::status(400).body("<html>\n<b>400</b>"),
+        behaviour: || ReplyBehaviour::status(400).body("<html>\n<b>400</b>"),
         kind: FailureKind::Rejected,
-        billing: Billing::Nothing,
+        billing: CallBilling::Nothing,
         says: "status 400: <html> <b>400</b>",
     },
     Case {
         name: "too long",
         behaviour: || {
-            Behaviour::status(400).body(r#"{"error":{"message":"maximum context length is 10"}}"#)
+            ReplyBehaviour::status(400)
+                .body(r#"{"error":{"message":"maximum context length is 10"}}"#)
         },
         kind: FailureKind::TooLarge,
-        billing: Billing::Nothing,
+        billing: CallBilling::Nothing,
         says: "maximum context length",
     },
     Case {
         name: "server error",
-        behaviour: || Behaviour::status(502).body(""),
+        behaviour: || ReplyBehaviour::status(502).body(""),
         kind: FailureKind::Server,
-        billing: Billing::Perhaps,
+        billing: CallBilling::Perhaps,
         says: "status 502",
     },
     Case {
         name: "redirect",
-        behaviour: || Behaviour::status(307).header("location", "http://elsewhere.example/"),
+        behaviour: || ReplyBehaviour::status(307).header("location", "http://elsewhere.example/"),
         kind: FailureKind::Rejected,
-        billing: Billing::Nothing,
+        billing: CallBilling::Nothing,
         says: "sends on to http://elsewhere.example/",
     },
 ];
@@ -141,14 +142,14 @@ async fn x08_every_fault_is_told_apart_with_what_it_may_cost() {
 
 #[tokio::test]
 async fn x05_retry_after_is_passed_on() {
-    let wait = async |behaviour: Behaviour| {
+    let wait = async |behaviour: ReplyBehaviour| {
         let server = ModelServer::queued([behaviour]).await.unwrap();
-        let failure = ask(&*model("openai/x", &server), &request(Delivery::Whole))
+        let failure = ask(&*model("openai/x", &server), &request(ReplyMode::Whole))
             .await
             .failure();
         failure.retry_after
     };
-    let limited = || Behaviour::status(429);
+    let limited = || ReplyBehaviour::status(429);
     assert_eq!(
         wait(limited().header("Retry-After", "2")).await,
         Some(Millis(2_000))
@@ -160,7 +161,7 @@ async fn x05_retry_after_is_passed_on() {
     assert_eq!(wait(limited()).await, None);
     let past = limited().header("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT");
     assert_eq!(wait(past).await, Some(Millis(0)));
-    let busy = Behaviour::status(503).header("retry-after", "1");
+    let busy = ReplyBehaviour::status(503).header("retry-after", "1");
     assert_eq!(wait(busy).await, Some(Millis(1_000)));
 }
 
@@ -172,11 +173,11 @@ async fn x05_nothing_is_billed_when_nobody_listens() {
         .unwrap();
     let mut spec = ModelSpec::named("openai/x");
     spec.base_url = Some(format!("http://{port}/v1"));
-    let model = Catalog::new().connect(&spec, no_keys).unwrap();
-    let failure = ask(&*model, &request(Delivery::Whole)).await.failure();
+    let model = ModelCatalog::new().connect(&spec, no_keys).unwrap();
+    let failure = ask(&*model, &request(ReplyMode::Whole)).await.failure();
     assert_eq!(
         (failure.kind, failure.billing),
-        (FailureKind::Connection, Billing::Nothing)
+        (FailureKind::Connection, CallBilling::Nothing)
     );
     assert!(
         failure
@@ -190,13 +191,13 @@ async fn x05_nothing_is_billed_when_nobody_listens() {
 #[tokio::test]
 async fn x05_a_stream_that_is_cut_leaves_what_was_said() {
     for id in PROVIDERS {
-        let behaviour = Behaviour::chunks(["one", " two", " three"]).cut_after(2);
+        let behaviour = ReplyBehaviour::chunks(["one", " two", " three"]).cut_after(2);
         let server = ModelServer::queued([behaviour]).await.unwrap();
-        let heard = ask(&*model(id, &server), &request(Delivery::Streamed)).await;
+        let heard = ask(&*model(id, &server), &request(ReplyMode::Streamed)).await;
         assert_eq!(heard.deltas, ["one", " two"], "{id}");
         let failure = heard.failure();
         assert_eq!(failure.kind, FailureKind::Connection, "{id}");
-        assert_eq!(failure.billing, Billing::Perhaps, "{id}");
+        assert_eq!(failure.billing, CallBilling::Perhaps, "{id}");
         assert_eq!(failure.partial.as_str(), "one two", "{id}");
     }
 }
@@ -204,22 +205,22 @@ async fn x05_a_stream_that_is_cut_leaves_what_was_said() {
 #[tokio::test]
 async fn x05_a_whole_reply_that_is_cut_is_a_lost_connection() {
     for id in PROVIDERS {
-        let server = ModelServer::queued([Behaviour::reply("long enough").cut_after(0)])
+        let server = ModelServer::queued([ReplyBehaviour::reply("long enough").cut_after(0)])
             .await
             .unwrap();
-        let failure = ask(&*model(id, &server), &request(Delivery::Whole))
+        let failure = ask(&*model(id, &server), &request(ReplyMode::Whole))
             .await
             .failure();
         assert_eq!(
             (failure.kind, failure.billing),
-            (FailureKind::Connection, Billing::Perhaps)
+            (FailureKind::Connection, CallBilling::Perhaps)
         );
     }
 }
 
-async fn stream(id: &str, behaviour: Behaviour) -> ModelFailure {
+async fn stream(id: &str, behaviour: ReplyBehaviour) -> ModelFailure {
     let server = ModelServer::queued([behaviour]).await.unwrap();
-    ask(&*model(id, &server), &request(Delivery::Streamed))
+    ask(&*model(id, &server), &request(ReplyMode::Streamed))
         .await
         .failure()
 }
@@ -229,12 +230,12 @@ async fn x08_a_broken_stream_is_malformed_and_keeps_what_was_said() {
     let openai = r#"data: {"choices":[{"delta":{"content":"so far"}}]}"#;
     let failure = stream(
         "openai/x",
-        Behaviour::frames([openai, "\n\ndata: {oops\n\n"]),
+        ReplyBehaviour::frames([openai, "\n\ndata: {oops\n\n"]),
     )
     .await;
     assert_eq!(
         (failure.kind, failure.billing),
-        (FailureKind::Malformed, Billing::Perhaps)
+        (FailureKind::Malformed, CallBilling::Perhaps)
     );
     assert_eq!(failure.partial.as_str(), "so far");
     assert!(
@@ -242,17 +243,21 @@ async fn x08_a_broken_stream_is_malformed_and_keeps_what_was_said() {
         "{failure}"
     );
 
-    let failure = stream("openai/x", Behaviour::frames(["garbage\nall the way\n"])).await;
+    let failure = stream(
+        "openai/x",
+        ReplyBehaviour::frames(["garbage\nall the way\n"]),
+    )
+    .await;
     assert_eq!(failure.kind, FailureKind::Malformed);
     assert!(
         failure.detail.as_str().contains("garbage all the way"),
         "{failure}"
     );
 
-    let failure = stream("openai/x", Behaviour::frames([])).await;
+    let failure = stream("openai/x", ReplyBehaviour::frames([])).await;
     assert_eq!(
         (failure.kind, failure.billing),
-        (FailureKind::Connection, Billing::Perhaps)
+        (FailureKind::Connection, CallBilling::Perhaps)
     );
 }
 
@@ -261,18 +266,18 @@ async fn x05_an_error_in_the_middle_of_a_stream_is_told_apart() {
     let said = r#"data: {"type":"content_block_delta","delta":{"type":"text_delta","text":"so"}}"#;
     let error =
         r#"data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
-    let frames = Behaviour::frames([said, "\n\n", error, "\n\n"]);
+    let frames = ReplyBehaviour::frames([said, "\n\n", error, "\n\n"]);
     let failure = stream("anthropic/claude-x", frames).await;
     assert_eq!(
         (failure.kind, failure.billing),
-        (FailureKind::Server, Billing::Perhaps)
+        (FailureKind::Server, CallBilling::Perhaps)
     );
     assert_eq!(
         (failure.detail.as_str(), failure.partial.as_str()),
         ("Overloaded", "so")
     );
 
-    let lines = Behaviour::frames([
+    let lines = ReplyBehaviour::frames([
         r#"{"message":{"content":"so"}}"#,
         "\n",
         r#"{"error":"out of memory"}"#,
@@ -291,13 +296,13 @@ async fn x08_a_reply_without_end_is_not_read_to_it() {
     for id in PROVIDERS {
         for delivery in BOTH {
             let words = megabyte.clone();
-            let endless = move |_: &Seen| Behaviour::chunks([words.as_str(); 9]);
+            let endless = move |_: &SeenRequest| ReplyBehaviour::chunks([words.as_str(); 9]);
             let server = ModelServer::start(endless).await.unwrap();
             let failure = ask(&*model(id, &server), &request(delivery))
                 .await
                 .failure();
             assert_eq!(failure.kind, FailureKind::TooLarge, "{id}: {failure}");
-            assert_eq!(failure.billing, Billing::Perhaps);
+            assert_eq!(failure.billing, CallBilling::Perhaps);
         }
     }
 }
@@ -305,9 +310,11 @@ async fn x08_a_reply_without_end_is_not_read_to_it() {
 #[tokio::test]
 async fn x05_a_server_that_does_not_answer_runs_into_the_time_limit() {
     for id in PROVIDERS {
-        let server = ModelServer::queued([Behaviour::stall()]).await.unwrap();
+        let server = ModelServer::queued([ReplyBehaviour::stall()])
+            .await
+            .unwrap();
         let model = model(id, &server);
-        let patient = request(Delivery::Whole);
+        let patient = request(ReplyMode::Whole);
         let call = tokio::spawn(async move { ask(&*model, &patient).await.failure() });
         server.until(|log| log.len() == 1).await;
         // With the request out and nothing else to do, a stopped clock moves on to the limit.
@@ -316,7 +323,7 @@ async fn x05_a_server_that_does_not_answer_runs_into_the_time_limit() {
         tokio::time::resume();
         assert_eq!(
             (failure.kind, failure.billing),
-            (FailureKind::Timeout, Billing::Perhaps)
+            (FailureKind::Timeout, CallBilling::Perhaps)
         );
         assert!(failure.detail.as_str().contains("within 60s"), "{failure}");
     }
@@ -325,10 +332,10 @@ async fn x05_a_server_that_does_not_answer_runs_into_the_time_limit() {
 #[tokio::test]
 async fn x08_what_a_provider_says_is_cut_to_size() {
     let long = format!(r#"{{"error":{{"message":"{}"}}}}"#, "é".repeat(5_000));
-    let server = ModelServer::queued([Behaviour::status(400).body(&long)])
+    let server = ModelServer::queued([ReplyBehaviour::status(400).body(&long)])
         .await
         .unwrap();
-    let failure = ask(&*model("openai/x", &server), &request(Delivery::Whole))
+    let failure = ask(&*model("openai/x", &server), &request(ReplyMode::Whole))
         .await
         .failure();
     assert_eq!(failure.detail.as_str().chars().count(), DETAIL_CHARS_MAX);
@@ -338,14 +345,14 @@ async fn x08_what_a_provider_says_is_cut_to_size() {
 async fn x08_a_schema_that_is_no_json_is_not_sent() {
     let server = ModelServer::replying("yes").await.unwrap();
     for id in PROVIDERS {
-        let broken = Request {
+        let broken = ModelRequest {
             schema: Some("{type: object}".into()),
-            ..request(Delivery::Whole)
+            ..request(ReplyMode::Whole)
         };
         let failure = ask(&*model(id, &server), &broken).await.failure();
         assert_eq!(
             (failure.kind, failure.billing),
-            (FailureKind::Rejected, Billing::Nothing)
+            (FailureKind::Rejected, CallBilling::Nothing)
         );
     }
     assert!(server.log().is_empty());

@@ -1,8 +1,8 @@
 //! Keys reach the provider and nobody else.
 
-use fathom_core::model::{Delivery, ModelSpec};
-use fathom_models::{Catalog, ModelsError, Secret};
-use fathom_testkit::server::{Behaviour, ModelServer};
+use fathom_core::model::{ModelSpec, ReplyMode};
+use fathom_models::{ApiKey, ModelCatalog, ModelsError};
+use fathom_testkit::server::{ModelServer, ReplyBehaviour};
 
 use crate::asking::{ask, no_keys, request, spec};
 
@@ -17,10 +17,10 @@ fn keys(variable: &str) -> Option<String> {
 #[tokio::test]
 async fn x05_the_key_goes_into_the_header_of_choice() {
     let server = ModelServer::replying("ok").await.unwrap();
-    let catalog = Catalog::new();
+    let catalog = ModelCatalog::new();
     let send = async |spec: ModelSpec| {
         let model = catalog.connect(&spec, keys).unwrap();
-        ask(&*model, &request(Delivery::Whole)).await.reply();
+        ask(&*model, &request(ReplyMode::Whole)).await.reply();
         server.log().pop().unwrap().seen
     };
     let bearer = format!("Bearer {KEY}");
@@ -51,20 +51,21 @@ async fn x05_the_key_goes_into_the_header_of_choice() {
 #[tokio::test]
 async fn x08_the_key_is_in_no_text_that_anyone_sees() {
     let echoes = [
-        Behaviour::status(401).body(&format!(r#"{{"error":{{"message":"wrong key {KEY}"}}}}"#)),
-        Behaviour::status(400).body(&format!("{}{KEY}", "x".repeat(290))),
-        Behaviour::page("text/html", &format!("{}{KEY}", "x".repeat(70))),
-        Behaviour::page("application/json", &format!("[\"{KEY}\"]")),
-        Behaviour::status(302).header("location", &format!("http://x.example/?key={KEY}")),
+        ReplyBehaviour::status(401)
+            .body(&format!(r#"{{"error":{{"message":"wrong key {KEY}"}}}}"#)),
+        ReplyBehaviour::status(400).body(&format!("{}{KEY}", "x".repeat(290))),
+        ReplyBehaviour::page("text/html", &format!("{}{KEY}", "x".repeat(70))),
+        ReplyBehaviour::page("application/json", &format!("[\"{KEY}\"]")),
+        ReplyBehaviour::status(302).header("location", &format!("http://x.example/?key={KEY}")),
     ];
     let count = echoes.len();
     let server = ModelServer::queued(echoes).await.unwrap();
-    let model = Catalog::new()
+    let model = ModelCatalog::new()
         .connect(&spec("openai/x", &server), keys)
         .unwrap();
     assert!(!format!("{model:?}").contains(KEY));
     for _ in 0..count {
-        let failure = ask(&*model, &request(Delivery::Whole)).await.failure();
+        let failure = ask(&*model, &request(ReplyMode::Whole)).await.failure();
         let told = format!("{failure} {failure:?}");
         // No part of it either, as a cut might leave.
         assert!(!told.contains("sk-not"), "{told}");
@@ -73,7 +74,7 @@ async fn x08_the_key_is_in_no_text_that_anyone_sees() {
 
 #[test]
 fn x08_a_secret_shows_as_hidden_everywhere() {
-    let secret = Secret::new(KEY);
+    let secret = ApiKey::new(KEY);
     let shown = format!("{secret} {secret:?} {:?}", Some(secret.clone()));
     assert_eq!(shown, "[hidden] [hidden] Some([hidden])");
     assert_eq!(serde_json::to_string(&secret).unwrap(), r#""[hidden]""#);
@@ -81,7 +82,7 @@ fn x08_a_secret_shows_as_hidden_everywhere() {
 
 #[test]
 fn x08_a_missing_key_is_an_error_where_one_is_needed() {
-    let catalog = Catalog::new();
+    let catalog = ModelCatalog::new();
     for (id, variable) in [
         ("openai/gpt-4o", "OPENAI_API_KEY"),
         ("anthropic/claude-opus-5-5", "ANTHROPIC_API_KEY"),
@@ -114,7 +115,7 @@ fn x08_a_missing_key_is_an_error_where_one_is_needed() {
 fn x08_a_key_that_fits_no_header_is_refused_without_being_shown() {
     let spec = ModelSpec::named("openai/x");
     let broken = |_: &str| Some(format!("{KEY}\nsecond line"));
-    let error = Catalog::new().connect(&spec, broken).unwrap_err();
+    let error = ModelCatalog::new().connect(&spec, broken).unwrap_err();
     assert_eq!(error.code(), "F0309");
     assert!(!format!("{error} {error:?} {}", error.hint()).contains("sk-not"));
     let odd = ModelSpec {
@@ -122,7 +123,7 @@ fn x08_a_key_that_fits_no_header_is_refused_without_being_shown() {
         ..spec
     };
     assert_eq!(
-        Catalog::new().connect(&odd, keys).unwrap_err().code(),
+        ModelCatalog::new().connect(&odd, keys).unwrap_err().code(),
         "F0309"
     );
 }

@@ -1,8 +1,8 @@
 //! Servers that imitate a wire format leave things out, add some, and invent words.
 
 use fathom_core::failure::FailureKind;
-use fathom_core::model::{Delivery, Ending, UsageSource};
-use fathom_testkit::server::{Behaviour, ModelServer};
+use fathom_core::model::{FinishReason, ReplyMode, UsageSource};
+use fathom_testkit::server::{ModelServer, ReplyBehaviour};
 
 use crate::asking::{ask, model, request};
 
@@ -16,14 +16,14 @@ async fn x05_imperfect_whole_replies_are_understood() {
         r#"{"error":null,"choices":[{"message":{"content":"hi","refusal":null},"finish_reason":"stop"}],"unknown":{"deep":[1]}}"#,
     ];
     for body in bodies {
-        let page = Behaviour::page("application/json", body);
+        let page = ReplyBehaviour::page("application/json", body);
         let server = ModelServer::queued([page]).await.unwrap();
-        let reply = ask(&*model("openai/x", &server), &request(Delivery::Whole))
+        let reply = ask(&*model("openai/x", &server), &request(ReplyMode::Whole))
             .await
             .reply();
         assert_eq!(
             (reply.text.as_str(), reply.ending),
-            ("hi", Ending::Complete),
+            ("hi", FinishReason::Complete),
             "{body}"
         );
         assert_eq!(reply.usage.source, UsageSource::Counted, "{body}");
@@ -59,14 +59,14 @@ async fn x05_imperfect_streams_are_understood() {
         ],
     ];
     for frames in streams {
-        let behaviour = Behaviour::frames(frames.iter().copied());
+        let behaviour = ReplyBehaviour::frames(frames.iter().copied());
         let server = ModelServer::queued([behaviour]).await.unwrap();
-        let reply = ask(&*model("openai/x", &server), &request(Delivery::Streamed))
+        let reply = ask(&*model("openai/x", &server), &request(ReplyMode::Streamed))
             .await
             .reply();
         assert_eq!(
             (reply.text.as_str(), reply.ending),
-            ("hi", Ending::Complete),
+            ("hi", FinishReason::Complete),
             "{frames:?}"
         );
         assert_eq!(reply.usage.source, UsageSource::Counted, "{frames:?}");
@@ -91,19 +91,19 @@ async fn x05_replies_seen_in_the_wild_are_understood() {
         r#"{"choices":[{"message":{"content":[{"type":"text","text":"hi"}]},"finish_reason":"stop"}]}"#.to_owned(),
     ];
     for body in &whole {
-        let server = ModelServer::queued([Behaviour::page("application/json", body)])
+        let server = ModelServer::queued([ReplyBehaviour::page("application/json", body)])
             .await
             .unwrap();
-        let reply = ask(&*model("openai/x", &server), &request(Delivery::Whole))
+        let reply = ask(&*model("openai/x", &server), &request(ReplyMode::Whole))
             .await
             .reply();
         assert_eq!(reply.text.as_str(), "hi", "{body}");
     }
     let silent = r#"{"choices":[{"index":0,"message":{"role":"assistant","content":null},"finish_reason":"stop"}]}"#;
-    let server = ModelServer::queued([Behaviour::page("application/json", silent)])
+    let server = ModelServer::queued([ReplyBehaviour::page("application/json", silent)])
         .await
         .unwrap();
-    let failure = ask(&*model("openai/x", &server), &request(Delivery::Whole))
+    let failure = ask(&*model("openai/x", &server), &request(ReplyMode::Whole))
         .await
         .failure();
     assert_eq!(failure.kind, FailureKind::Empty);
@@ -120,9 +120,9 @@ async fn x05_replies_seen_in_the_wild_are_understood() {
         .iter()
         .map(|chunk| format!("data: {chunk}\n\n"))
         .collect();
-    let behaviour = Behaviour::frames(frames.iter().map(String::as_str));
+    let behaviour = ReplyBehaviour::frames(frames.iter().map(String::as_str));
     let server = ModelServer::queued([behaviour]).await.unwrap();
-    let failure = ask(&*model("openai/x", &server), &request(Delivery::Streamed))
+    let failure = ask(&*model("openai/x", &server), &request(ReplyMode::Streamed))
         .await
         .failure();
     assert_eq!(
@@ -134,9 +134,9 @@ async fn x05_replies_seen_in_the_wild_are_understood() {
 #[tokio::test]
 async fn x05_a_server_that_cannot_stream_is_heard_in_one_piece() {
     let body = r#"{"choices":[{"message":{"content":"all at once"},"finish_reason":"stop"}]}"#;
-    let page = Behaviour::page("application/json; charset=utf-8", body);
+    let page = ReplyBehaviour::page("application/json; charset=utf-8", body);
     let server = ModelServer::queued([page]).await.unwrap();
-    let heard = ask(&*model("openai/x", &server), &request(Delivery::Streamed)).await;
+    let heard = ask(&*model("openai/x", &server), &request(ReplyMode::Streamed)).await;
     assert_eq!(heard.deltas, ["all at once"]);
     assert_eq!(heard.reply().text.as_str(), "all at once");
 }
@@ -145,10 +145,10 @@ async fn x05_a_server_that_cannot_stream_is_heard_in_one_piece() {
 async fn x05_thoughts_are_no_part_of_an_answer_and_cached_input_is_input() {
     let body = r#"{"content":[{"type":"thinking","thinking":"hm","signature":"x"},{"type":"text","text":"hi"}],
         "stop_reason":"end_turn","usage":{"input_tokens":5,"cache_creation_input_tokens":20,"cache_read_input_tokens":100,"output_tokens":7}}"#;
-    let page = Behaviour::page("application/json", body);
+    let page = ReplyBehaviour::page("application/json", body);
     let server = ModelServer::queued([page]).await.unwrap();
     let model = model("anthropic/claude-opus-5-5", &server);
-    let reply = ask(&*model, &request(Delivery::Whole)).await.reply();
+    let reply = ask(&*model, &request(ReplyMode::Whole)).await.reply();
     assert_eq!(reply.text.as_str(), "hi");
     assert_eq!(
         (reply.usage.input_tokens, reply.usage.output_tokens),
@@ -190,9 +190,9 @@ async fn h04_thoughts_are_no_part_of_an_answer_wherever_a_server_tells_them() {
         ),
     ];
     for (id, body) in whole {
-        let page = Behaviour::page("application/json", body);
+        let page = ReplyBehaviour::page("application/json", body);
         let server = ModelServer::queued([page]).await.unwrap();
-        let reply = ask(&*model(id, &server), &request(Delivery::Whole)).await;
+        let reply = ask(&*model(id, &server), &request(ReplyMode::Whole)).await;
         assert_eq!(reply.reply().text.as_str(), "hi", "{body}");
     }
     let streamed: [(&str, &[&str]); 3] = [
@@ -226,9 +226,9 @@ async fn h04_thoughts_are_no_part_of_an_answer_wherever_a_server_tells_them() {
     for (id, events) in streamed {
         let frames = events.iter().map(|event| format!("data: {event}\n\n"));
         let frames: Vec<String> = frames.collect();
-        let behaviour = Behaviour::frames(frames.iter().map(String::as_str));
+        let behaviour = ReplyBehaviour::frames(frames.iter().map(String::as_str));
         let server = ModelServer::queued([behaviour]).await.unwrap();
-        let heard = ask(&*model(id, &server), &request(Delivery::Streamed)).await;
+        let heard = ask(&*model(id, &server), &request(ReplyMode::Streamed)).await;
         assert_eq!(heard.deltas, ["hi"], "{events:?}");
         assert_eq!(heard.reply().text.as_str(), "hi", "{events:?}");
     }
@@ -238,9 +238,9 @@ async fn h04_thoughts_are_no_part_of_an_answer_wherever_a_server_tells_them() {
 #[tokio::test]
 async fn h04_thoughts_alone_are_an_empty_reply() {
     let body = r#"{"choices":[{"message":{"content":"","reasoning_content":"VOTE: APPROVE"},"finish_reason":"stop"}]}"#;
-    let page = Behaviour::page("application/json", body);
+    let page = ReplyBehaviour::page("application/json", body);
     let server = ModelServer::queued([page]).await.unwrap();
-    let heard = ask(&*model("openai/x", &server), &request(Delivery::Whole)).await;
+    let heard = ask(&*model("openai/x", &server), &request(ReplyMode::Whole)).await;
     let failure = heard.failure();
     assert_eq!(failure.kind, FailureKind::Empty);
     assert_eq!(failure.partial.as_str(), "");

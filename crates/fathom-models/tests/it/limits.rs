@@ -3,26 +3,29 @@
 use std::sync::Arc;
 
 use fathom_core::failure::FailureKind;
-use fathom_core::model::Delivery;
-use fathom_models::{BREAKER_COOL_DOWN, BREAKER_FAILURES, Catalog, IN_FLIGHT_DEFAULT, Limiter};
-use fathom_testkit::server::{Behaviour, Gate, ModelServer, Seen};
+use fathom_core::model::ReplyMode;
+use fathom_models::{
+    BREAKER_COOL_DOWN, BREAKER_FAILURES, CallLimiter, IN_FLIGHT_DEFAULT, ModelCatalog,
+};
+use fathom_testkit::server::{ChunkGate, ModelServer, ReplyBehaviour, SeenRequest};
 
 use crate::asking::{ask, model, no_keys, request, spec};
 
 #[tokio::test]
 async fn x05_no_more_calls_are_in_flight_than_allowed() {
-    let gate = Gate::new();
+    let gate = ChunkGate::new();
     let held = gate.clone();
-    let server = ModelServer::start(move |_: &Seen| Behaviour::reply("ok").gated(&held))
-        .await
-        .unwrap();
-    let (model, limiter) = (model("openai/x", &server), Arc::new(Limiter::default()));
+    let server =
+        ModelServer::start(move |_: &SeenRequest| ReplyBehaviour::reply("ok").gated(&held))
+            .await
+            .unwrap();
+    let (model, limiter) = (model("openai/x", &server), Arc::new(CallLimiter::default()));
     let calls: Vec<_> = (0..IN_FLIGHT_DEFAULT + 72)
         .map(|_| {
             let (model, limiter) = (Arc::clone(&model), Arc::clone(&limiter));
             tokio::spawn(async move {
                 let _permit = limiter.acquire(model.endpoint()).await;
-                ask(&*model, &request(Delivery::Whole)).await.result
+                ask(&*model, &request(ReplyMode::Whole)).await.result
             })
         })
         .collect();
@@ -37,11 +40,11 @@ async fn x05_no_more_calls_are_in_flight_than_allowed() {
 
 #[tokio::test]
 async fn x05_a_server_that_keeps_failing_is_left_alone_then_tried() {
-    let failures = (0..BREAKER_FAILURES).map(|_| Behaviour::status(500));
-    let server = ModelServer::queued(failures.chain([Behaviour::reply("back")]))
+    let failures = (0..BREAKER_FAILURES).map(|_| ReplyBehaviour::status(500));
+    let server = ModelServer::queued(failures.chain([ReplyBehaviour::reply("back")]))
         .await
         .unwrap();
-    let catalog = Catalog::new();
+    let catalog = ModelCatalog::new();
     // Two models on one server share its circuit.
     let one = catalog
         .connect(&spec("openai/one", &server), no_keys)
@@ -49,7 +52,7 @@ async fn x05_a_server_that_keeps_failing_is_left_alone_then_tried() {
     let two = catalog
         .connect(&spec("openai/two", &server), no_keys)
         .unwrap();
-    let request = request(Delivery::Whole);
+    let request = request(ReplyMode::Whole);
     for model in [&one, &two].into_iter().cycle().take(BREAKER_FAILURES) {
         assert_eq!(
             ask(&**model, &request).await.failure().kind,

@@ -1,16 +1,16 @@
 //! Replies, whole and streamed, free and held to a schema.
 
-use fathom_core::failure::{Billing, FailureKind};
-use fathom_core::model::{Delivery, Ending, Usage, UsageSource};
-use fathom_testkit::server::{Behaviour, Finish, ModelServer, Tally};
+use fathom_core::failure::{CallBilling, FailureKind};
+use fathom_core::model::{FinishReason, ReplyMode, TokenUsage, UsageSource};
+use fathom_testkit::server::{FinishCode, ModelServer, ReplyBehaviour, ReportedUsage};
 use serde_json::json;
 
 use crate::asking::{PROVIDERS, SCHEMA, ask, model, request, with_schema};
 
-const BOTH: [Delivery; 2] = [Delivery::Whole, Delivery::Streamed];
+const BOTH: [ReplyMode; 2] = [ReplyMode::Whole, ReplyMode::Streamed];
 
-fn said(input: u64, output: u64) -> Usage {
-    Usage {
+fn said(input: u64, output: u64) -> TokenUsage {
+    TokenUsage {
         input_tokens: input,
         output_tokens: output,
         source: UsageSource::Reported,
@@ -21,15 +21,16 @@ fn said(input: u64, output: u64) -> Usage {
 async fn x05_every_provider_replies_whole_and_streamed() {
     for id in PROVIDERS {
         for delivery in BOTH {
-            let behaviour = Behaviour::chunks(["Grüße", " from", " here"]).usage(Tally::Says {
-                input: 17,
-                output: 3,
-            });
+            let behaviour =
+                ReplyBehaviour::chunks(["Grüße", " from", " here"]).usage(ReportedUsage::Says {
+                    input: 17,
+                    output: 3,
+                });
             let server = ModelServer::queued([behaviour]).await.unwrap();
             let heard = ask(&*model(id, &server), &request(delivery)).await;
             match delivery {
-                Delivery::Whole => assert!(heard.deltas.is_empty(), "{id}"),
-                Delivery::Streamed => {
+                ReplyMode::Whole => assert!(heard.deltas.is_empty(), "{id}"),
+                ReplyMode::Streamed => {
                     assert_eq!(heard.deltas, ["Grüße", " from", " here"], "{id}");
                 }
             }
@@ -37,7 +38,7 @@ async fn x05_every_provider_replies_whole_and_streamed() {
             assert_eq!(reply.text.as_str(), "Grüße from here", "{id}");
             assert_eq!(
                 (reply.ending, reply.usage),
-                (Ending::Complete, said(17, 3)),
+                (FinishReason::Complete, said(17, 3)),
                 "{id}"
             );
             let log = server.log();
@@ -45,7 +46,7 @@ async fn x05_every_provider_replies_whole_and_streamed() {
                 log[0].seen.prompt, "system: Be brief.\nuser: hello\n",
                 "{id}"
             );
-            assert_eq!(log[0].seen.streamed, delivery == Delivery::Streamed);
+            assert_eq!(log[0].seen.streamed, delivery == ReplyMode::Streamed);
         }
     }
 }
@@ -72,7 +73,7 @@ async fn x05_every_provider_takes_a_schema_as_it_was_written() {
 async fn x05_requests_say_what_each_wire_format_wants() {
     let server = ModelServer::replying("yes").await.unwrap();
     for id in PROVIDERS.into_iter().chain(["openai/gpt-5-mini"]) {
-        ask(&*model(id, &server), &with_schema(Delivery::Streamed))
+        ask(&*model(id, &server), &with_schema(ReplyMode::Streamed))
             .await
             .reply();
     }
@@ -105,10 +106,10 @@ async fn x05_requests_say_what_each_wire_format_wants() {
 async fn x05_a_reply_that_ran_into_its_cap_is_a_reply() {
     for id in PROVIDERS {
         for delivery in BOTH {
-            let behaviour = Behaviour::reply("half a sent").finish(Finish::Length);
+            let behaviour = ReplyBehaviour::reply("half a sent").finish(FinishCode::Length);
             let server = ModelServer::queued([behaviour]).await.unwrap();
             let reply = ask(&*model(id, &server), &request(delivery)).await.reply();
-            assert_eq!(reply.ending, Ending::Truncated, "{id}");
+            assert_eq!(reply.ending, FinishReason::Truncated, "{id}");
             assert_eq!(reply.text.as_str(), "half a sent", "{id}");
         }
     }
@@ -118,7 +119,7 @@ async fn x05_a_reply_that_ran_into_its_cap_is_a_reply() {
 async fn x05_missing_usage_is_counted_here() {
     for id in PROVIDERS {
         for delivery in BOTH {
-            let behaviour = Behaviour::reply("hello world").usage(Tally::Missing);
+            let behaviour = ReplyBehaviour::reply("hello world").usage(ReportedUsage::Missing);
             let server = ModelServer::queued([behaviour]).await.unwrap();
             let model = model(id, &server);
             let request = request(delivery);
@@ -137,9 +138,9 @@ async fn x05_missing_usage_is_counted_here() {
 
 #[tokio::test]
 async fn e06_usage_counted_by_bytes_stays_within_the_cap() {
-    let behaviour = Behaviour::reply("word ".repeat(100)).usage(Tally::Missing);
+    let behaviour = ReplyBehaviour::reply("word ".repeat(100)).usage(ReportedUsage::Missing);
     let server = ModelServer::queued([behaviour]).await.unwrap();
-    let reply = ask(&*model("ollama/x", &server), &request(Delivery::Whole))
+    let reply = ask(&*model("ollama/x", &server), &request(ReplyMode::Whole))
         .await
         .reply();
     assert_eq!(reply.usage.output_tokens, 64);
@@ -147,14 +148,14 @@ async fn e06_usage_counted_by_bytes_stays_within_the_cap() {
 
 #[tokio::test]
 async fn e06_usage_that_lies_is_passed_on_as_reported() {
-    let lie = Tally::Says {
+    let lie = ReportedUsage::Says {
         input: 1,
         output: 1_000_000_000,
     };
-    let server = ModelServer::queued([Behaviour::reply("ok").usage(lie)])
+    let server = ModelServer::queued([ReplyBehaviour::reply("ok").usage(lie)])
         .await
         .unwrap();
-    let reply = ask(&*model("openai/x", &server), &request(Delivery::Whole))
+    let reply = ask(&*model("openai/x", &server), &request(ReplyMode::Whole))
         .await
         .reply();
     assert_eq!(reply.usage, said(1, 1_000_000_000));
@@ -164,19 +165,18 @@ async fn e06_usage_that_lies_is_passed_on_as_reported() {
 async fn x05_a_refusal_is_a_failure_with_its_bill() {
     for id in ["openai/gpt-4o-mini", "anthropic/claude-sonnet-5-5"] {
         for delivery in BOTH {
-            let behaviour =
-                Behaviour::reply("I cannot")
-                    .finish(Finish::Refusal)
-                    .usage(Tally::Says {
-                        input: 9,
-                        output: 2,
-                    });
+            let behaviour = ReplyBehaviour::reply("I cannot")
+                .finish(FinishCode::Refusal)
+                .usage(ReportedUsage::Says {
+                    input: 9,
+                    output: 2,
+                });
             let server = ModelServer::queued([behaviour]).await.unwrap();
             let failure = ask(&*model(id, &server), &request(delivery))
                 .await
                 .failure();
             assert_eq!(failure.kind, FailureKind::Refused, "{id}");
-            assert_eq!(failure.billing, Billing::Reported(said(9, 2)), "{id}");
+            assert_eq!(failure.billing, CallBilling::Reported(said(9, 2)), "{id}");
             assert_eq!(failure.partial.as_str(), "I cannot", "{id}");
         }
     }
@@ -186,14 +186,14 @@ async fn x05_a_refusal_is_a_failure_with_its_bill() {
 async fn x05_an_empty_reply_is_a_failure_with_its_bill() {
     for id in PROVIDERS {
         for delivery in BOTH {
-            let server = ModelServer::queued([Behaviour::reply(" \n")])
+            let server = ModelServer::queued([ReplyBehaviour::reply(" \n")])
                 .await
                 .unwrap();
             let failure = ask(&*model(id, &server), &request(delivery))
                 .await
                 .failure();
             assert_eq!(failure.kind, FailureKind::Empty, "{id}");
-            assert!(matches!(failure.billing, Billing::Reported(_)), "{id}");
+            assert!(matches!(failure.billing, CallBilling::Reported(_)), "{id}");
         }
     }
 }

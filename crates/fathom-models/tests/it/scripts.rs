@@ -4,25 +4,25 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use fathom_core::failure::{Billing, FailureKind, ModelFailure};
-use fathom_core::model::{Delivery, Message, ModelSpec, Request, Speaker, UsageSource};
+use fathom_core::failure::{CallBilling, FailureKind, ModelFailure};
+use fathom_core::model::{ChatMessage, ModelRequest, ModelSpec, ReplyMode, Speaker, UsageSource};
 use fathom_core::tool::{ToolCall, ToolSpec};
 use fathom_core::unit::Millis;
-use fathom_models::{Catalog, Model, ModelsError, render};
+use fathom_models::{Model, ModelCatalog, ModelsError, render};
 use tempfile::TempDir;
 
 use crate::asking::{Heard, ask, no_keys, request};
 
 struct Stage {
     folder: TempDir,
-    catalog: Catalog,
+    catalog: ModelCatalog,
 }
 
 impl Stage {
     fn new(script: &str) -> Self {
         let stage = Self {
             folder: TempDir::new().unwrap(),
-            catalog: Catalog::new(),
+            catalog: ModelCatalog::new(),
         };
         stage.write(script);
         stage
@@ -46,10 +46,10 @@ impl Stage {
     }
 }
 
-fn saying(words: &str) -> Request {
-    Request {
-        messages: vec![Message::new(Speaker::User, words)],
-        ..request(Delivery::Whole)
+fn saying(words: &str) -> ModelRequest {
+    ModelRequest {
+        messages: vec![ChatMessage::new(Speaker::User, words)],
+        ..request(ReplyMode::Whole)
     }
 }
 
@@ -73,7 +73,7 @@ async fn x05_the_first_unused_line_that_fits_answers() {
     let failure = stage.say("my color").await.failure();
     assert_eq!(
         (failure.kind, failure.billing),
-        (FailureKind::Rejected, Billing::Nothing)
+        (FailureKind::Rejected, CallBilling::Nothing)
     );
     let detail = failure.detail.as_str();
     assert!(
@@ -114,7 +114,7 @@ async fn x05_scripted_errors_are_what_http_would_make_of_them() {
     ];
     assert_eq!(kinds, wanted);
     assert_eq!(failures[0].retry_after, Some(Millis(1_500)));
-    assert_eq!(failures[1].billing, Billing::Perhaps);
+    assert_eq!(failures[1].billing, CallBilling::Perhaps);
     assert_eq!(failures[2].detail.as_str(), "status 401: no");
 }
 
@@ -152,15 +152,15 @@ async fn x05_a_delay_passes_and_may_run_into_the_time_limit() {
     let failure = stage.say("x").await.failure();
     assert_eq!(
         (failure.kind, failure.billing),
-        (FailureKind::Timeout, Billing::Perhaps)
+        (FailureKind::Timeout, CallBilling::Perhaps)
     );
 }
 
 #[tokio::test]
 async fn x05_a_streamed_script_speaks_word_by_word() {
     let stage = Stage::new(r#"{"reply": "one two\nthree"}"#);
-    let streamed = Request {
-        delivery: Delivery::Streamed,
+    let streamed = ModelRequest {
+        delivery: ReplyMode::Streamed,
         ..saying("x")
     };
     let heard = ask(&*stage.try_model().unwrap(), &streamed).await;
@@ -207,7 +207,7 @@ fn x08_bad_lines_are_named_with_file_and_line() {
 fn x08_a_script_that_is_not_there_is_named() {
     let missing = Path::new("no/such/play.jsonl");
     let spec = ModelSpec::named(format!("script/{}", missing.display()));
-    let error = Catalog::new().connect(&spec, no_keys).unwrap_err();
+    let error = ModelCatalog::new().connect(&spec, no_keys).unwrap_err();
     assert_eq!(error.code(), "F0303");
     assert!(error.to_string().contains("no/such/play.jsonl"), "{error}");
 }
@@ -215,7 +215,7 @@ fn x08_a_script_that_is_not_there_is_named() {
 #[test]
 fn x05_a_packet_is_rendered_speaker_by_speaker() {
     assert_eq!(
-        render(&request(Delivery::Whole)),
+        render(&request(ReplyMode::Whole)),
         "system: Be brief.\nuser: hello\n"
     );
 }
@@ -231,7 +231,7 @@ async fn x05_a_line_may_want_tools_called() {
 {"tool_calls": [{"name": "look", "arguments": {}}]}
 "#,
     );
-    let offering = Request {
+    let offering = ModelRequest {
         tools: vec![ToolSpec {
             name: "look".into(),
             description: "Looks.".into(),

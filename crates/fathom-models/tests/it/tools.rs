@@ -1,26 +1,28 @@
 //! Calls of tools in every wire format, whole and streamed.
 
 use fathom_core::failure::FailureKind;
-use fathom_core::model::{Delivery, Ending, Exactness, Reply, Request};
+use fathom_core::model::{CountPrecision, FinishReason, ModelReply, ModelRequest, ReplyMode};
 use fathom_core::tool::ToolSpec;
 use fathom_models::Model;
-use fathom_testkit::server::{Act, Behaviour, Finish, ModelServer, Tally};
+use fathom_testkit::server::{
+    FinishCode, ModelServer, ReplyBehaviour, ReportedUsage, ServerAction,
+};
 use serde_json::{Value, json};
 
 use crate::asking::{PROVIDERS, ask, model, request, with_schema};
 
-const BOTH: [Delivery; 2] = [Delivery::Whole, Delivery::Streamed];
+const BOTH: [ReplyMode; 2] = [ReplyMode::Whole, ReplyMode::Streamed];
 
 /// A schema whose order of members matters to a model.
 const LOOK: &str = r#"{"type":"object","properties":{"page":{"type":"integer"},"of":{"type":"string"}},"required":["page"]}"#;
 
-fn with_tools(delivery: Delivery) -> Request {
+fn with_tools(delivery: ReplyMode) -> ModelRequest {
     let spec = |name: &str, schema: &str| ToolSpec {
         name: name.into(),
         description: "Looks something up.".into(),
         schema: schema.into(),
     };
-    Request {
+    ModelRequest {
         tools: vec![
             spec("look", LOOK),
             // The name that a schema goes by where it must be a tool.
@@ -30,7 +32,7 @@ fn with_tools(delivery: Delivery) -> Request {
     }
 }
 
-fn calls(reply: &Reply) -> Vec<(&str, Value)> {
+fn calls(reply: &ModelReply) -> Vec<(&str, Value)> {
     let call = |call: &fathom_core::tool::ToolCall| {
         serde_json::from_str(call.arguments.as_str()).unwrap_or(json!("no JSON"))
     };
@@ -38,7 +40,7 @@ fn calls(reply: &Reply) -> Vec<(&str, Value)> {
     calls.map(|one| (one.name.as_str(), call(one))).collect()
 }
 
-async fn answered(id: &str, behaviour: Behaviour, request: &Request) -> Reply {
+async fn answered(id: &str, behaviour: ReplyBehaviour, request: &ModelRequest) -> ModelReply {
     let server = ModelServer::queued([behaviour]).await.unwrap();
     ask(&*model(id, &server), request).await.reply()
 }
@@ -52,7 +54,7 @@ async fn x05_every_provider_is_told_of_tools_and_its_calls_are_heard() {
     ];
     for id in PROVIDERS {
         for delivery in BOTH {
-            let behaviour = Behaviour::reply("I look.").calling(wanted);
+            let behaviour = ReplyBehaviour::reply("I look.").calling(wanted);
             let server = ModelServer::queued([behaviour]).await.unwrap();
             let reply = ask(&*model(id, &server), &with_tools(delivery))
                 .await
@@ -67,7 +69,7 @@ async fn x05_every_provider_is_told_of_tools_and_its_calls_are_heard() {
                 "{id} {delivery:?}"
             );
             assert_eq!(reply.text.as_str(), "I look.", "{id}");
-            assert_eq!(reply.ending, Ending::Complete);
+            assert_eq!(reply.ending, FinishReason::Complete);
             let body = &server.log()[0].seen.body;
             let (tool, schema) = if id.starts_with("anthropic") {
                 assert_eq!(body["tool_choice"], json!({"type": "auto"}));
@@ -91,7 +93,7 @@ async fn x05_every_provider_is_told_of_tools_and_its_calls_are_heard() {
 async fn x05_a_reply_of_nothing_but_calls_is_a_reply() {
     for id in PROVIDERS {
         for delivery in BOTH {
-            let behaviour = Behaviour::calls([("look", "{}")]).usage(Tally::Missing);
+            let behaviour = ReplyBehaviour::calls([("look", "{}")]).usage(ReportedUsage::Missing);
             let reply = answered(id, behaviour, &with_tools(delivery)).await;
             assert_eq!(reply.text.as_str(), "", "{id}");
             assert_eq!(calls(&reply), [("look", json!({}))], "{id}");
@@ -104,7 +106,7 @@ async fn x05_a_reply_of_nothing_but_calls_is_a_reply() {
 async fn a_model_that_was_offered_no_tools_wants_none_called() {
     for id in PROVIDERS {
         for delivery in BOTH {
-            let behaviour = Behaviour::reply("hello").calling([("look", "{}")]);
+            let behaviour = ReplyBehaviour::reply("hello").calling([("look", "{}")]);
             let reply = answered(id, behaviour, &request(delivery)).await;
             assert!(reply.tool_calls.is_empty(), "{id}");
             assert!(reply.text.as_str().starts_with("hello"), "{id}");
@@ -116,9 +118,10 @@ async fn a_model_that_was_offered_no_tools_wants_none_called() {
 async fn a_call_that_was_cut_off_is_passed_on_as_far_as_it_came() {
     for id in ["openai/gpt-4o-mini", "ollama/llama3"] {
         for delivery in BOTH {
-            let behaviour = Behaviour::calls([("look", r#"{"page": "#)]).finish(Finish::Length);
+            let behaviour =
+                ReplyBehaviour::calls([("look", r#"{"page": "#)]).finish(FinishCode::Length);
             let reply = answered(id, behaviour, &with_tools(delivery)).await;
-            assert_eq!(reply.ending, Ending::Truncated, "{id}");
+            assert_eq!(reply.ending, FinishReason::Truncated, "{id}");
             assert_eq!(
                 reply.tool_calls[0].arguments.as_str(),
                 r#"{"page": "#,
@@ -133,7 +136,7 @@ async fn more_calls_than_anyone_needs_are_no_reply() {
     let many: Vec<_> = (0..65).map(|_| ("look", "{}")).collect();
     for id in PROVIDERS {
         for delivery in BOTH {
-            let behaviour = Behaviour::calls(many.iter().copied());
+            let behaviour = ReplyBehaviour::calls(many.iter().copied());
             let server = ModelServer::queued([behaviour]).await.unwrap();
             let heard = ask(&*model(id, &server), &with_tools(delivery)).await;
             assert_eq!(heard.failure().kind, FailureKind::Malformed, "{id}");
@@ -145,9 +148,9 @@ async fn more_calls_than_anyone_needs_are_no_reply() {
 async fn tools_and_a_schema_at_once_are_not_sent() {
     let server = ModelServer::replying("no").await.unwrap();
     for id in PROVIDERS {
-        let both = Request {
-            tools: with_tools(Delivery::Whole).tools,
-            ..with_schema(Delivery::Whole)
+        let both = ModelRequest {
+            tools: with_tools(ReplyMode::Whole).tools,
+            ..with_schema(ReplyMode::Whole)
         };
         let failure = ask(&*model(id, &server), &both).await.failure();
         assert_eq!(failure.kind, FailureKind::Rejected, "{id}");
@@ -160,17 +163,17 @@ async fn e06_tools_are_counted_before_they_are_sent() {
     let server = ModelServer::replying("yes").await.unwrap();
     for id in PROVIDERS {
         let model: &dyn Model = &*model(id, &server);
-        let plain = model.measure(&request(Delivery::Whole)).unwrap();
-        let offered = model.measure(&with_tools(Delivery::Whole)).unwrap();
+        let plain = model.measure(&request(ReplyMode::Whole)).unwrap();
+        let offered = model.measure(&with_tools(ReplyMode::Whole)).unwrap();
         let added = offered.input_tokens - plain.input_tokens;
         assert!(added > model.count(LOOK), "{id}: {added}");
-        assert_eq!(offered.exactness, Exactness::UpperBound);
+        assert_eq!(offered.exactness, CountPrecision::UpperBound);
     }
 }
 
 /// The bytes of a stream, one by one.
-fn drop_by_drop(content_type: &str, body: &str) -> Behaviour {
-    Behaviour::of(Act::Frames {
+fn drop_by_drop(content_type: &str, body: &str) -> ReplyBehaviour {
+    ReplyBehaviour::of(ServerAction::Frames {
         content_type: content_type.to_owned(),
         frames: body.chars().map(String::from).collect(),
     })
@@ -236,7 +239,7 @@ async fn x05_calls_are_put_together_from_a_stream_cut_at_every_byte() {
         ("ollama/llama3", "application/x-ndjson", OLLAMA),
     ] {
         let behaviour = drop_by_drop(content_type, body);
-        let reply = answered(id, behaviour, &with_tools(Delivery::Streamed)).await;
+        let reply = answered(id, behaviour, &with_tools(ReplyMode::Streamed)).await;
         assert_eq!(
             calls(&reply),
             [("look", json!({"page": 1})), ("look", json!({"page": 2}))],
@@ -256,8 +259,8 @@ data: {"choices":[{"delta":{"tool_calls":[{"function":{"name":"look","arguments"
 data: [DONE]
 
 "#;
-    let behaviour = Behaviour::frames([body]);
-    let request = with_tools(Delivery::Streamed);
+    let behaviour = ReplyBehaviour::frames([body]);
+    let request = with_tools(ReplyMode::Streamed);
     let reply = answered("openai/gpt-4o-mini", behaviour, &request).await;
     assert_eq!(
         calls(&reply),
@@ -273,11 +276,11 @@ async fn hostile_calls_are_turned_into_data_or_turned_away() {
         r#"{"choices":[{"message":{"content":"hi","tool_calls":null},"finish_reason":"stop"}]}"#,
     ];
     for body in odd {
-        let behaviour = Behaviour::page("application/json", body);
+        let behaviour = ReplyBehaviour::page("application/json", body);
         let reply = answered(
             "openai/gpt-4o-mini",
             behaviour,
-            &with_tools(Delivery::Whole),
+            &with_tools(ReplyMode::Whole),
         )
         .await;
         assert!(reply.tool_calls.is_empty(), "{body}");
@@ -285,11 +288,11 @@ async fn hostile_calls_are_turned_into_data_or_turned_away() {
     }
     let body =
         r#"{"choices":[{"message":{"tool_calls":[7,{"function":{"name":9,"arguments":[1]}}]}}]}"#;
-    let behaviour = Behaviour::page("application/json", body);
+    let behaviour = ReplyBehaviour::page("application/json", body);
     let reply = answered(
         "openai/gpt-4o-mini",
         behaviour,
-        &with_tools(Delivery::Whole),
+        &with_tools(ReplyMode::Whole),
     )
     .await;
     assert!(

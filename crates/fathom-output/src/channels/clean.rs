@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use super::Channel;
+use super::OutputChannel;
 
 /// The filters that all output passes.
-pub trait Filter: Send + Sync {
+pub trait TextFilter: Send + Sync {
     /// Starts a new text: one block for one channel.
-    fn open(&self, channel: Channel) -> Box<dyn FilterStream>;
+    fn open(&self, channel: OutputChannel) -> Box<dyn FilterStream>;
 }
 
 /// The filters at work on one text.
@@ -22,12 +22,12 @@ pub trait FilterStream: Send {
 
 /// Text that has passed the filters.
 ///
-/// Only a [`Sieve`] makes one from text, and it cannot be deserialised, so there is no way around the filters.
+/// Only a [`OutputFilter`] makes one from text, and it cannot be deserialised, so there is no way around the filters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Clean(String);
+pub struct FilteredText(String);
 
-impl Clean {
+impl FilteredText {
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -62,26 +62,26 @@ pub(crate) fn trimmed(text: &str) -> &str {
 }
 
 /// One text on its way through the filters.
-pub struct Sieve(Box<dyn FilterStream>);
+pub struct OutputFilter(Box<dyn FilterStream>);
 
-impl Sieve {
+impl OutputFilter {
     /// Starts a text for a channel.
-    pub fn open(filter: &dyn Filter, channel: Channel) -> Self {
+    pub fn open(filter: &dyn TextFilter, channel: OutputChannel) -> Self {
         Self(filter.open(channel))
     }
 
     /// Adds text, and returns what may be shown by now.
-    pub fn push(&mut self, text: &str) -> Clean {
-        Clean(self.0.push(text))
+    pub fn push(&mut self, text: &str) -> FilteredText {
+        FilteredText(self.0.push(text))
     }
 
     /// Ends the text and returns the rest.
-    pub fn finish(self) -> Clean {
-        Clean(self.0.finish())
+    pub fn finish(self) -> FilteredText {
+        FilteredText(self.0.finish())
     }
 
     /// Filters a whole text at once.
-    pub fn whole(filter: &dyn Filter, channel: Channel, text: &str) -> Clean {
+    pub fn whole(filter: &dyn TextFilter, channel: OutputChannel, text: &str) -> FilteredText {
         let mut sieve = Self::open(filter, channel);
         let mut clean = sieve.push(text);
         clean.append(&sieve.finish());

@@ -2,12 +2,12 @@
 
 use fathom_core::marker::BlockKind;
 
-use super::{Channel, Clean};
-use crate::matrix::Form;
+use super::{FilteredText, OutputChannel};
+use crate::matrix::BlockFormat;
 
 /// End of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum BlockEnd {
     /// The model finished it.
     Complete,
     /// The model was stopped in the middle.
@@ -16,7 +16,7 @@ pub enum Ending {
 
 /// Difference between a block and what the model wrote. Such a block is shown and kept, but never run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Flaw {
+pub enum BlockFlaw {
     /// Truncated.
     #[error("it is longer than a block may be")]
     TooLong,
@@ -30,27 +30,27 @@ pub enum Flaw {
 
 /// Delivered part of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum DeliveryPart {
     /// The block starts. For streaming channels.
     Begin,
     /// More of its text. For streaming channels.
-    Delta(Clean),
+    Delta(FilteredText),
     /// The block ends. For streaming channels.
-    End(Ending),
+    End(BlockEnd),
     /// The whole block. For other channels.
-    Whole(Clean),
+    Whole(FilteredText),
     /// The available part of the block. For other channels.
-    Flawed(Clean, Flaw),
+    Flawed(FilteredText, BlockFlaw),
 }
 
 /// A block, or a part of one, for one channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delivery {
-    pub channel: Channel,
+pub struct BlockDelivery {
+    pub channel: OutputChannel,
     pub kind: BlockKind,
     /// Number of the block in the stream, counted from zero in order of appearance.
     pub block: u32,
     /// Presentation of the block.
-    pub form: Form,
-    pub part: Part,
+    pub form: BlockFormat,
+    pub part: DeliveryPart,
 }

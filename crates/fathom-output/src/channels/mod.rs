@@ -13,13 +13,13 @@ use std::fmt;
 
 use serde::Serialize;
 
-pub use clean::{Clean, Filter, FilterStream, Sieve};
-pub use delivery::{Delivery, Ending, Flaw, Part};
+pub use clean::{FilterStream, FilteredText, OutputFilter, TextFilter};
+pub use delivery::{BlockDelivery, BlockEnd, BlockFlaw, DeliveryPart};
 
 /// A destination of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Channel {
+pub enum OutputChannel {
     /// The terminal.
     Cli,
     /// Browsers, over an event stream.
@@ -34,7 +34,7 @@ pub enum Channel {
     Memory,
 }
 
-impl Channel {
+impl OutputChannel {
     /// Every channel.
     pub const ALL: [Self; 6] = [
         Self::Cli,
@@ -73,7 +73,7 @@ impl Channel {
     }
 }
 
-impl fmt::Display for Channel {
+impl fmt::Display for OutputChannel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }

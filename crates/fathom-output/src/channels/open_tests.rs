@@ -1,12 +1,12 @@
 //! A filter for tests of what comes after the filters.
 
-use super::{Channel, Filter, FilterStream};
+use super::{FilterStream, OutputChannel, TextFilter};
 
 /// Lets everything pass.
 pub(crate) struct Open;
 
-impl Filter for Open {
-    fn open(&self, _: Channel) -> Box<dyn FilterStream> {
+impl TextFilter for Open {
+    fn open(&self, _: OutputChannel) -> Box<dyn FilterStream> {
         Box::new(Self)
     }
 }

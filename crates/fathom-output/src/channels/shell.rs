@@ -1,19 +1,19 @@
 //! Commands for the sandbox: argument lists, which no shell interprets. The rules are in [`fathom_core::argv`].
 
 use fathom_core::argv;
-pub use fathom_core::argv::{Argv, Refusal};
+pub use fathom_core::argv::{ArgumentVector, ArgvError};
 
-use super::{Channel, Delivery, Flaw, Part};
+use super::{BlockDelivery, BlockFlaw, DeliveryPart, OutputChannel};
 
 /// Reasons for not running a block of commands, or one of them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotRun {
+pub enum ShellBlockError {
     /// A line is not a valid command.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] ArgvError),
     /// The block differs from what the model wrote.
     #[error("the block is not run: {0}")]
-    Flawed(Flaw),
+    Flawed(BlockFlaw),
     /// It is for another channel, or part of a stream.
     #[error("not a block of commands")]
     NotForShell,
@@ -21,17 +21,23 @@ pub enum NotRun {
 
 /// The commands of a delivery to the shell. If one is refused, none should be run: what follows it may have
 /// been meant as a part of it.
-pub fn commands(delivery: &Delivery) -> Vec<Result<Argv, NotRun>> {
+pub fn commands(delivery: &BlockDelivery) -> Vec<Result<ArgumentVector, ShellBlockError>> {
     match &delivery.part {
-        Part::Whole(text) if delivery.channel == Channel::Shell => argv::commands(text.as_str())
-            .into_iter()
-            .map(|read| read.map_err(NotRun::from))
-            .collect(),
-        Part::Flawed(_, flaw) if delivery.channel == Channel::Shell => {
-            vec![Err(NotRun::Flawed(*flaw))]
+        DeliveryPart::Whole(text) if delivery.channel == OutputChannel::Shell => {
+            argv::commands(text.as_str())
+                .into_iter()
+                .map(|read| read.map_err(ShellBlockError::from))
+                .collect()
         }
-        Part::Begin | Part::Delta(_) | Part::End(_) | Part::Whole(_) | Part::Flawed(..) => {
-            vec![Err(NotRun::NotForShell)]
+        DeliveryPart::Flawed(_, flaw) if delivery.channel == OutputChannel::Shell => {
+            vec![Err(ShellBlockError::Flawed(*flaw))]
+        }
+        DeliveryPart::Begin
+        | DeliveryPart::Delta(_)
+        | DeliveryPart::End(_)
+        | DeliveryPart::Whole(_)
+        | DeliveryPart::Flawed(..) => {
+            vec![Err(ShellBlockError::NotForShell)]
         }
     }
 }

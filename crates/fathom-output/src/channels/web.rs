@@ -5,36 +5,36 @@
 
 use serde::Serialize;
 
-use super::{Clean, Delivery, Ending, Flaw, Part};
-use crate::matrix::Form;
+use super::{BlockDelivery, BlockEnd, BlockFlaw, DeliveryPart, FilteredText};
+use crate::matrix::BlockFormat;
 
 /// An empty frame, which keeps an idle connection open.
 pub const KEEP_ALIVE: &str = ":\n\n";
 
 #[derive(Serialize)]
-struct Data<'a> {
+struct SseData<'a> {
     block: u32,
     kind: &'static str,
     log: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<&'a Clean>,
+    text: Option<&'a FilteredText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     flaw: Option<&'static str>,
 }
 
 /// Numbers and writes frames, so that a returning browser can name the last one it saw.
 #[derive(Clone, Debug)]
-pub struct Frames {
+pub struct SseWriter {
     next: u64,
 }
 
-impl Default for Frames {
+impl Default for SseWriter {
     fn default() -> Self {
         Self { next: 1 }
     }
 }
 
-impl Frames {
+impl SseWriter {
     /// Frames of a new stream, numbered from one.
     pub fn new() -> Self {
         Self::default()
@@ -48,7 +48,7 @@ impl Frames {
     }
 
     /// Writes a delivery as a frame.
-    pub fn frame(&mut self, delivery: &Delivery) -> String {
+    pub fn frame(&mut self, delivery: &BlockDelivery) -> String {
         let id = self.next;
         self.next = id.saturating_add(1);
         numbered(id, &event(delivery))
@@ -61,19 +61,19 @@ pub fn numbered(id: u64, event: &str) -> String {
 }
 
 /// A delivery as the lines of a frame after its number: the form in which feeds store it and servers send it.
-pub fn event(delivery: &Delivery) -> String {
+pub fn event(delivery: &BlockDelivery) -> String {
     let (event, text, flaw) = match &delivery.part {
-        Part::Begin => ("begin", None, None),
-        Part::Delta(text) => ("delta", Some(text), None),
-        Part::End(Ending::Complete) => ("end", None, None),
-        Part::End(Ending::Stopped) => ("end", None, Some("stopped")),
-        Part::Whole(text) => ("block", Some(text), None),
-        Part::Flawed(text, flaw) => ("block", Some(text), Some(word(*flaw))),
+        DeliveryPart::Begin => ("begin", None, None),
+        DeliveryPart::Delta(text) => ("delta", Some(text), None),
+        DeliveryPart::End(BlockEnd::Complete) => ("end", None, None),
+        DeliveryPart::End(BlockEnd::Stopped) => ("end", None, Some("stopped")),
+        DeliveryPart::Whole(text) => ("block", Some(text), None),
+        DeliveryPart::Flawed(text, flaw) => ("block", Some(text), Some(word(*flaw))),
     };
-    let data = Data {
+    let data = SseData {
         block: delivery.block,
         kind: delivery.kind.as_str(),
-        log: delivery.form == Form::Log,
+        log: delivery.form == BlockFormat::Log,
         text,
         flaw,
     };
@@ -82,11 +82,11 @@ pub fn event(delivery: &Delivery) -> String {
     format!("event: {event}\ndata: {data}\n\n")
 }
 
-const fn word(flaw: Flaw) -> &'static str {
+const fn word(flaw: BlockFlaw) -> &'static str {
     match flaw {
-        Flaw::TooLong => "too_long",
-        Flaw::Stopped => "stopped",
-        Flaw::Altered => "altered",
+        BlockFlaw::TooLong => "too_long",
+        BlockFlaw::Stopped => "stopped",
+        BlockFlaw::Altered => "altered",
     }
 }
 

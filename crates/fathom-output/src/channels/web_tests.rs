@@ -3,11 +3,11 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::channels::open::Open;
-use crate::channels::{Channel, Sieve};
+use crate::channels::{OutputChannel, OutputFilter};
 
-fn delivery(part: Part, form: Form) -> Delivery {
-    Delivery {
-        channel: Channel::Web,
+fn delivery(part: DeliveryPart, form: BlockFormat) -> BlockDelivery {
+    BlockDelivery {
+        channel: OutputChannel::Web,
         kind: BlockKind::Marked(Marker::Plan),
         block: 3,
         form,
@@ -17,15 +17,18 @@ fn delivery(part: Part, form: Form) -> Delivery {
 
 #[test]
 fn g09_deliveries_are_frames_of_an_event_stream() {
-    let mut frames = Frames::new();
-    let text = Sieve::whole(&Open, Channel::Web, "a");
+    let mut frames = SseWriter::new();
+    let text = OutputFilter::whole(&Open, OutputChannel::Web, "a");
     let written: Vec<String> = [
-        (Part::Begin, Form::Log),
-        (Part::Delta(text.clone()), Form::Said),
-        (Part::End(Ending::Complete), Form::Said),
-        (Part::End(Ending::Stopped), Form::Said),
-        (Part::Whole(text.clone()), Form::Said),
-        (Part::Flawed(text, Flaw::TooLong), Form::Said),
+        (DeliveryPart::Begin, BlockFormat::Log),
+        (DeliveryPart::Delta(text.clone()), BlockFormat::Said),
+        (DeliveryPart::End(BlockEnd::Complete), BlockFormat::Said),
+        (DeliveryPart::End(BlockEnd::Stopped), BlockFormat::Said),
+        (DeliveryPart::Whole(text.clone()), BlockFormat::Said),
+        (
+            DeliveryPart::Flawed(text, BlockFlaw::TooLong),
+            BlockFormat::Said,
+        ),
     ]
     .into_iter()
     .map(|(part, form)| frames.frame(&delivery(part, form)))
@@ -59,8 +62,8 @@ data: {"block":3,"kind":"plan","log":false,"text":"a","flaw":"too_long"}
 "#
     );
     assert!(
-        Frames::after(41)
-            .frame(&delivery(Part::Begin, Form::Said))
+        SseWriter::after(41)
+            .frame(&delivery(DeliveryPart::Begin, BlockFormat::Said))
             .starts_with("id: 42\n")
     );
 }
@@ -87,8 +90,9 @@ fn g09_no_text_ends_its_frame() {
         "\r\n\r\n:\u{2028}\u{2029}\u{85}\0",
         "\"}\n\n",
     ] {
-        let clean = Sieve::whole(&Open, Channel::Web, text);
-        let frame = Frames::new().frame(&delivery(Part::Delta(clean), Form::Said));
+        let clean = OutputFilter::whole(&Open, OutputChannel::Web, text);
+        let frame =
+            SseWriter::new().frame(&delivery(DeliveryPart::Delta(clean), BlockFormat::Said));
         let events = events(&frame);
         assert_eq!(events.len(), 1, "{frame:?}");
         let names: Vec<&str> = events[0].iter().map(|(name, _)| name.as_str()).collect();

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use fathom_core::marker::{BlockKind, Parser, Piece};
+use fathom_core::marker::{BlockKind, MarkerEvent, MarkerParser};
 
-use crate::channels::{Channel, Clean, Delivery, Ending, Filter, Flaw, Part, Sieve};
-use crate::matrix::{Matrix, Route};
+use crate::channels::{
+    BlockDelivery, BlockEnd, BlockFlaw, DeliveryPart, FilteredText, OutputChannel, OutputFilter,
+    TextFilter,
+};
+use crate::matrix::{ChannelRouteRow, RouteTable};
 
 /// Maximum size of a block for channels that take whole ones. Of a longer one the beginning is delivered.
 pub const BLOCK_BYTES_MAX: usize = 1024 * 1024;
@@ -13,90 +16,94 @@ pub const BLOCK_BYTES_MAX: usize = 1024 * 1024;
 /// Parses a stream, looks up the channels of its blocks, and filters each block for each channel.
 ///
 /// Streaming channels get a block while it is written, the others when it is finished; they get no blank
-/// blocks. The shell gets exactly and completely what the model wrote, or a [`Part::Flawed`].
-pub struct Router {
-    matrix: Arc<Matrix>,
-    filter: Arc<dyn Filter>,
-    parser: Parser,
+/// blocks. The shell gets exactly and completely what the model wrote, or a [`DeliveryPart::Flawed`].
+pub struct BlockRouter {
+    matrix: Arc<RouteTable>,
+    filter: Arc<dyn TextFilter>,
+    parser: MarkerParser,
     /// At most a block and a seed within it.
     open: Vec<OpenBlock>,
     next_block: u32,
 }
 
 struct OpenBlock {
-    outlets: Vec<Outlet>,
+    outlets: Vec<ChannelSink>,
 }
 
 /// A block on its way to one channel.
-struct Outlet {
-    head: Head,
-    sieve: Sieve,
-    way: Way,
+struct ChannelSink {
+    head: BlockHead,
+    sieve: OutputFilter,
+    way: RouteWay,
 }
 
 /// The common fields of all deliveries of an outlet.
-struct Head {
+struct BlockHead {
     kind: BlockKind,
     block: u32,
-    route: Route,
+    route: ChannelRouteRow,
 }
 
-enum Way {
+enum RouteWay {
     Streamed,
-    Whole(Whole),
+    Whole(WholeBlock),
 }
 
 /// A block that is delivered when it is finished.
 #[derive(Default)]
-struct Whole {
-    text: Clean,
+struct WholeBlock {
+    text: FilteredText,
     is_cut: bool,
     /// The model's own text, if every letter matters.
     written: Option<String>,
 }
 
-impl Router {
+impl BlockRouter {
     /// A router for one stream.
-    pub fn new(matrix: Arc<Matrix>, filter: Arc<dyn Filter>) -> Self {
+    pub fn new(matrix: Arc<RouteTable>, filter: Arc<dyn TextFilter>) -> Self {
         Self {
             matrix,
             filter,
-            parser: Parser::new(),
+            parser: MarkerParser::new(),
             open: Vec::new(),
             next_block: 0,
         }
     }
 
     /// Adds text of the stream.
-    pub fn push(&mut self, text: &str) -> Vec<Delivery> {
+    pub fn push(&mut self, text: &str) -> Vec<BlockDelivery> {
         let pieces = self.parser.push(text);
         let mut out = Vec::new();
         for piece in pieces {
-            self.route(piece, Ending::Complete, &mut out);
+            self.route(piece, BlockEnd::Complete, &mut out);
         }
         out
     }
 
     /// Delivers one complete block.
-    pub fn block(&mut self, kind: BlockKind, text: &str) -> Vec<Delivery> {
+    pub fn block(&mut self, kind: BlockKind, text: &str) -> Vec<BlockDelivery> {
         let mut out = Vec::new();
-        self.route(Piece::Start(kind), Ending::Complete, &mut out);
-        self.route(Piece::Text(text.to_owned()), Ending::Complete, &mut out);
-        self.route(Piece::End(kind), Ending::Complete, &mut out);
+        self.route(MarkerEvent::Start(kind), BlockEnd::Complete, &mut out);
+        self.route(
+            MarkerEvent::Text(text.to_owned()),
+            BlockEnd::Complete,
+            &mut out,
+        );
+        self.route(MarkerEvent::End(kind), BlockEnd::Complete, &mut out);
         out
     }
 
     /// Ends a stream that the model finished.
-    pub fn finish(self) -> Vec<Delivery> {
-        self.end(Ending::Complete)
+    pub fn finish(self) -> Vec<BlockDelivery> {
+        self.end(BlockEnd::Complete)
     }
 
     /// Ends a stream that was cut off by the observer, a limit or a fault. Open blocks are incomplete.
-    pub fn stop(self) -> Vec<Delivery> {
-        self.end(Ending::Stopped)
+    pub fn stop(self) -> Vec<BlockDelivery> {
+        self.end(BlockEnd::Stopped)
     }
 
-    fn end(mut self, ending: Ending) -> Vec<Delivery> {
+    fn end(mut self, ending: BlockEnd) -> Vec<BlockDelivery> {
         let pieces = std::mem::take(&mut self.parser).finish();
         let mut out = Vec::new();
         for piece in pieces {
@@ -105,20 +112,20 @@ impl Router {
         out
     }
 
-    fn route(&mut self, piece: Piece, ending: Ending, out: &mut Vec<Delivery>) {
+    fn route(&mut self, piece: MarkerEvent, ending: BlockEnd, out: &mut Vec<BlockDelivery>) {
         match piece {
-            Piece::Start(kind) => {
+            MarkerEvent::Start(kind) => {
                 let block = self.begin(kind);
                 let streamed = block.outlets.iter().filter(|outlet| outlet.head.streams());
-                out.extend(streamed.map(|outlet| outlet.head.with(Part::Begin)));
+                out.extend(streamed.map(|outlet| outlet.head.with(DeliveryPart::Begin)));
                 self.open.push(block);
             }
-            Piece::Text(text) => {
+            MarkerEvent::Text(text) => {
                 if let Some(block) = self.open.last_mut() {
                     block.take(&text, out);
                 }
             }
-            Piece::End(_) => {
+            MarkerEvent::End(_) => {
                 if let Some(block) = self.open.pop() {
                     block.end(ending, out);
                 }
@@ -130,17 +137,17 @@ impl Router {
         let block = self.next_block;
         self.next_block = block.saturating_add(1);
         let routes = self.matrix.routes(kind.goes_as()).iter();
-        let outlets = routes.map(|&route| Outlet {
-            head: Head { kind, block, route },
-            sieve: Sieve::open(&*self.filter, route.channel),
+        let outlets = routes.map(|&route| ChannelSink {
+            head: BlockHead { kind, block, route },
+            sieve: OutputFilter::open(&*self.filter, route.channel),
             way: if route.channel.streams() {
-                Way::Streamed
+                RouteWay::Streamed
             } else {
                 // The filtered text is compared with it at the end: a changed command is not run.
-                let written = (route.channel == Channel::Shell).then(String::new);
-                Way::Whole(Whole {
+                let written = (route.channel == OutputChannel::Shell).then(String::new);
+                RouteWay::Whole(WholeBlock {
                     written,
-                    ..Whole::default()
+                    ..WholeBlock::default()
                 })
             },
         });
@@ -151,25 +158,25 @@ impl Router {
 }
 
 impl OpenBlock {
-    fn take(&mut self, text: &str, out: &mut Vec<Delivery>) {
+    fn take(&mut self, text: &str, out: &mut Vec<BlockDelivery>) {
         for outlet in &mut self.outlets {
             out.extend(outlet.take(text).map(|part| outlet.head.with(part)));
         }
     }
 
-    fn end(self, ending: Ending, out: &mut Vec<Delivery>) {
+    fn end(self, ending: BlockEnd, out: &mut Vec<BlockDelivery>) {
         for outlet in self.outlets {
             outlet.end(ending, out);
         }
     }
 }
 
-impl Outlet {
-    fn take(&mut self, said: &str) -> Option<Part> {
+impl ChannelSink {
+    fn take(&mut self, said: &str) -> Option<DeliveryPart> {
         let clean = self.sieve.push(said);
         match &mut self.way {
-            Way::Streamed => delta(clean),
-            Way::Whole(whole) => {
+            RouteWay::Streamed => delta(clean),
+            RouteWay::Whole(whole) => {
                 whole.note(said);
                 whole.append(&clean);
                 None
@@ -177,15 +184,15 @@ impl Outlet {
         }
     }
 
-    fn end(self, ending: Ending, out: &mut Vec<Delivery>) {
+    fn end(self, ending: BlockEnd, out: &mut Vec<BlockDelivery>) {
         let Self { head, sieve, way } = self;
         let last = sieve.finish();
         match way {
-            Way::Streamed => {
+            RouteWay::Streamed => {
                 out.extend(delta(last).map(|part| head.with(part)));
-                out.push(head.with(Part::End(ending)));
+                out.push(head.with(DeliveryPart::End(ending)));
             }
-            Way::Whole(mut whole) => {
+            RouteWay::Whole(mut whole) => {
                 whole.append(&last);
                 out.extend(whole.end(ending).map(|part| head.with(part)));
             }
@@ -193,13 +200,13 @@ impl Outlet {
     }
 }
 
-impl Head {
+impl BlockHead {
     fn streams(&self) -> bool {
         self.route.channel.streams()
     }
 
-    fn with(&self, part: Part) -> Delivery {
-        Delivery {
+    fn with(&self, part: DeliveryPart) -> BlockDelivery {
+        BlockDelivery {
             channel: self.route.channel,
             kind: self.kind,
             block: self.block,
@@ -209,7 +216,7 @@ impl Head {
     }
 }
 
-impl Whole {
+impl WholeBlock {
     /// Keeps the model's own text, if needed.
     fn note(&mut self, said: &str) {
         if let Some(written) = &mut self.written {
@@ -220,7 +227,7 @@ impl Whole {
         }
     }
 
-    fn append(&mut self, clean: &Clean) {
+    fn append(&mut self, clean: &FilteredText) {
         if self.is_cut {
             return;
         }
@@ -238,25 +245,25 @@ impl Whole {
     }
 
     /// The part to deliver, if any.
-    fn end(self, ending: Ending) -> Option<Part> {
+    fn end(self, ending: BlockEnd) -> Option<DeliveryPart> {
         let is_altered = self
             .written
             .is_some_and(|written| written != self.text.as_str());
         let text = self.text.trimmed();
         let flaw = match ending {
             // Truncation first: a truncated block has lost its own text, so nothing else can be said about it.
-            _ if self.is_cut => Some(Flaw::TooLong),
-            Ending::Stopped => Some(Flaw::Stopped),
-            Ending::Complete => is_altered.then_some(Flaw::Altered),
+            _ if self.is_cut => Some(BlockFlaw::TooLong),
+            BlockEnd::Stopped => Some(BlockFlaw::Stopped),
+            BlockEnd::Complete => is_altered.then_some(BlockFlaw::Altered),
         };
         match flaw {
-            Some(flaw) => Some(Part::Flawed(text, flaw)),
+            Some(flaw) => Some(DeliveryPart::Flawed(text, flaw)),
             None if text.is_blank() => None,
-            None => Some(Part::Whole(text)),
+            None => Some(DeliveryPart::Whole(text)),
         }
     }
 }
 
-fn delta(clean: Clean) -> Option<Part> {
-    (!clean.as_str().is_empty()).then_some(Part::Delta(clean))
+fn delta(clean: FilteredText) -> Option<DeliveryPart> {
+    (!clean.as_str().is_empty()).then_some(DeliveryPart::Delta(clean))
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use aho_corasick::{AhoCorasick, MatchKind};
 use regex::{Regex, RegexBuilder};
 
-use super::draft::{Edit, mark, resolve};
-use super::entity::{Action, Kind};
+use super::draft::{Replacement, mark, resolve};
+use super::entity::{RedactAction, SpanKind};
 use super::error::RedactError;
 use super::rules::PolicyRule;
 
@@ -14,30 +14,33 @@ use super::rules::PolicyRule;
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
 #[derive(Debug)]
-struct Rule {
-    kind: Kind,
-    action: Action,
+struct ContentRule {
+    kind: SpanKind,
+    action: RedactAction,
 }
 
 /// The compiled rules of a content policy.
 #[derive(Debug)]
-pub(super) struct Content {
-    rules: Vec<Rule>,
+pub(super) struct ContentPolicy {
+    rules: Vec<ContentRule>,
     phrases: AhoCorasick,
     /// The rule of each phrase.
     owners: Vec<usize>,
     patterns: Vec<(Regex, usize)>,
 }
 
-impl Content {
+impl ContentPolicy {
     pub(super) fn new(policy: &[PolicyRule]) -> Result<Self, RedactError> {
         let syntax = |what: String| RedactError::Syntax { what };
         let (mut rules, mut owners) = (Vec::new(), Vec::new());
         let (mut phrases, mut patterns) = (Vec::new(), Vec::new());
-        for rule in policy.iter().filter(|rule| rule.action != Action::Keep) {
+        for rule in policy
+            .iter()
+            .filter(|rule| rule.action != RedactAction::Keep)
+        {
             let place = rules.len();
-            rules.push(Rule {
-                kind: Kind::Policy {
+            rules.push(ContentRule {
+                kind: SpanKind::Policy {
                     rule: Arc::from(rule.id.as_str()),
                     reason: Arc::from(rule.reason.as_str()),
                 },
@@ -64,7 +67,7 @@ impl Content {
     }
 
     /// The edits to a text.
-    pub(super) fn edits(&self, text: &str) -> Vec<Edit> {
+    pub(super) fn edits(&self, text: &str) -> Vec<Replacement> {
         let mut edits = Vec::new();
         for phrase in self.phrases.find_iter(text) {
             if is_apart(text, phrase.start(), phrase.end()) {
@@ -80,13 +83,13 @@ impl Content {
         resolve(edits)
     }
 
-    fn edit(&self, owner: usize, start: usize, end: usize) -> Edit {
-        let Rule { kind, action } = &self.rules[owner];
-        Edit {
+    fn edit(&self, owner: usize, start: usize, end: usize) -> Replacement {
+        let ContentRule { kind, action } = &self.rules[owner];
+        Replacement {
             start,
             end,
             text: match action {
-                Action::Drop => String::new(),
+                RedactAction::Drop => String::new(),
                 _ => mark(kind),
             },
             kind: kind.clone(),

@@ -5,27 +5,27 @@
 
 use std::borrow::Cow;
 
-use super::entity::{Action, Kind};
+use super::entity::{RedactAction, SpanKind};
 
 /// A replacement of a part of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Edit {
+pub(super) struct Replacement {
     pub start: usize,
     pub end: usize,
     pub text: String,
-    pub kind: Kind,
-    pub action: Action,
+    pub kind: SpanKind,
+    pub action: RedactAction,
 }
 
 /// The name of what was replaced, as the reader sees it.
-pub(super) fn mark(kind: &Kind) -> String {
+pub(super) fn mark(kind: &SpanKind) -> String {
     format!("[{}]", kind.name())
 }
 
 /// Sorts edits; of two that overlap, the first takes over the range of the other.
-pub(super) fn resolve(mut edits: Vec<Edit>) -> Vec<Edit> {
+pub(super) fn resolve(mut edits: Vec<Replacement>) -> Vec<Replacement> {
     edits.sort_by_key(|edit| (edit.start, edit.end));
-    let mut kept: Vec<Edit> = Vec::with_capacity(edits.len());
+    let mut kept: Vec<Replacement> = Vec::with_capacity(edits.len());
     for edit in edits {
         match kept.last_mut() {
             Some(last) if edit.start < last.end => last.end = last.end.max(edit.end),
@@ -37,17 +37,17 @@ pub(super) fn resolve(mut edits: Vec<Edit>) -> Vec<Edit> {
 
 /// A segment and its edits, sorted and without overlaps.
 #[derive(Debug)]
-pub(super) struct Draft<'a> {
+pub(super) struct RedactionDraft<'a> {
     original: &'a str,
-    edits: Vec<Edit>,
+    edits: Vec<Replacement>,
 }
 
-impl<'a> Draft<'a> {
-    pub(super) fn new(original: &'a str, edits: Vec<Edit>) -> Self {
+impl<'a> RedactionDraft<'a> {
+    pub(super) fn new(original: &'a str, edits: Vec<Replacement>) -> Self {
         Self { original, edits }
     }
 
-    pub(super) fn edits(&self) -> &[Edit] {
+    pub(super) fn edits(&self) -> &[Replacement] {
         &self.edits
     }
 
@@ -75,7 +75,7 @@ impl<'a> Draft<'a> {
 
     /// Adds the edits of a filter, whose positions refer to [`Self::text`]. They take over earlier edits that
     /// they touch.
-    pub(super) fn apply(&mut self, later: Vec<Edit>) {
+    pub(super) fn apply(&mut self, later: Vec<Replacement>) {
         if later.is_empty() {
             return;
         }

@@ -1,18 +1,22 @@
 use super::*;
 
-fn edit(start: usize, end: usize, text: &str) -> Edit {
-    Edit {
+fn edit(start: usize, end: usize, text: &str) -> Replacement {
+    Replacement {
         start,
         end,
         text: text.to_owned(),
-        kind: Kind::Profanity,
-        action: Action::Mask,
+        kind: SpanKind::Profanity,
+        action: RedactAction::Mask,
     }
 }
 
 /// The text after edits of two filters: places of the second are in what the first wrote.
-fn twice(original: &str, first: Vec<Edit>, second: Vec<Edit>) -> (String, Vec<(usize, usize)>) {
-    let mut draft = Draft::new(original, first);
+fn twice(
+    original: &str,
+    first: Vec<Replacement>,
+    second: Vec<Replacement>,
+) -> (String, Vec<(usize, usize)>) {
+    let mut draft = RedactionDraft::new(original, first);
     draft.apply(second);
     let places = draft.edits().iter().map(|edit| (edit.start, edit.end));
     (draft.text().into_owned(), places.collect())

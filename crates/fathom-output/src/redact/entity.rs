@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Entity {
+pub enum EntityKind {
     /// A private key as PEM.
     PrivateKey,
     /// User and password inside an address, as in `https://user:word@host`.
@@ -60,7 +60,7 @@ pub enum Entity {
     Phone,
 }
 
-impl Entity {
+impl EntityKind {
     /// Every entity.
     pub const ALL: [Self; 24] = [
         Self::PrivateKey,
@@ -120,24 +120,24 @@ impl Entity {
     }
 
     /// The region in which a number of this kind needs no context word.
-    pub(super) const fn region(self) -> Option<Region> {
+    pub(super) const fn region(self) -> Option<PhoneRegion> {
         match self {
-            Self::UsSsn => Some(Region::Us),
-            Self::UkNino | Self::UkNhs => Some(Region::Gb),
-            Self::DeSteuerId => Some(Region::De),
-            Self::FrNir => Some(Region::Fr),
-            Self::EsDni => Some(Region::Es),
-            Self::ItCodiceFiscale => Some(Region::It),
-            Self::NlBsn => Some(Region::Nl),
-            Self::PlPesel => Some(Region::Pl),
-            Self::InAadhaar => Some(Region::In),
-            Self::BrCpf => Some(Region::Br),
+            Self::UsSsn => Some(PhoneRegion::Us),
+            Self::UkNino | Self::UkNhs => Some(PhoneRegion::Gb),
+            Self::DeSteuerId => Some(PhoneRegion::De),
+            Self::FrNir => Some(PhoneRegion::Fr),
+            Self::EsDni => Some(PhoneRegion::Es),
+            Self::ItCodiceFiscale => Some(PhoneRegion::It),
+            Self::NlBsn => Some(PhoneRegion::Nl),
+            Self::PlPesel => Some(PhoneRegion::Pl),
+            Self::InAadhaar => Some(PhoneRegion::In),
+            Self::BrCpf => Some(PhoneRegion::Br),
             _ => None,
         }
     }
 }
 
-impl fmt::Display for Entity {
+impl fmt::Display for EntityKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -147,7 +147,7 @@ impl fmt::Display for Entity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 #[non_exhaustive]
-pub enum Region {
+pub enum PhoneRegion {
     /// The United States and Canada.
     Us,
     /// The United Kingdom.
@@ -174,7 +174,7 @@ pub enum Region {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Action {
+pub enum RedactAction {
     /// Keep it, and do not search for it.
     Keep,
     /// Replace it by its name: `[email]`.
@@ -189,7 +189,7 @@ pub enum Action {
     Review,
 }
 
-impl fmt::Display for Action {
+impl fmt::Display for RedactAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Keep => "keep",
@@ -206,9 +206,9 @@ impl fmt::Display for Action {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Kind {
+pub enum SpanKind {
     /// Personal data or a secret.
-    Entity(Entity),
+    Entity(EntityKind),
     /// A match of a rule of the content policy.
     Policy {
         rule: Arc<str>,
@@ -218,7 +218,7 @@ pub enum Kind {
     Profanity,
 }
 
-impl Kind {
+impl SpanKind {
     /// The name in a mark.
     pub fn name(&self) -> &str {
         match self {
@@ -231,11 +231,11 @@ impl Kind {
 
 /// A finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Span {
+pub struct EntitySpan {
     /// Start in the original text, in bytes.
     pub start: usize,
     /// End in the original text, in bytes.
     pub end: usize,
-    pub kind: Kind,
-    pub action: Action,
+    pub kind: SpanKind,
+    pub action: RedactAction,
 }

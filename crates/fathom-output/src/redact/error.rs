@@ -1,6 +1,6 @@
 //! Errors of redaction rules.
 
-use super::entity::Entity;
+use super::entity::EntityKind;
 
 /// A file of rules or its key cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -47,7 +47,7 @@ pub enum RedactError {
     Rule { rule: String, what: &'static str },
     /// An action needs a key, and none was given.
     #[error("`{entity}` needs a key to be hashed or tokenised, and none was given")]
-    NoKey { entity: Entity },
+    NoKey { entity: EntityKind },
     /// Tokens are to be opened, and no key was given.
     #[error("no key was given to open tokens")]
     NoTokenKey,

@@ -1,18 +1,18 @@
 //! A redactor as the filter of a channel.
 
-use super::{Redactor, Stream};
-use crate::channels::{Channel, Filter, FilterStream};
+use super::{RedactStream, TextRedactor};
+use crate::channels::{FilterStream, OutputChannel, TextFilter};
 
 /// All channels have the same rules: what may not be shown on one may be shown on none.
-impl Filter for Redactor {
-    fn open(&self, _channel: Channel) -> Box<dyn FilterStream> {
-        Box::new(Filtering(self.stream()))
+impl TextFilter for TextRedactor {
+    fn open(&self, _channel: OutputChannel) -> Box<dyn FilterStream> {
+        Box::new(FilteringReader(self.stream()))
     }
 }
 
-struct Filtering(Stream);
+struct FilteringReader(RedactStream);
 
-impl FilterStream for Filtering {
+impl FilterStream for FilteringReader {
     fn push(&mut self, text: &str) -> String {
         let shown = self.0.push(text);
         // Channels do not use spans, and a text may be long.

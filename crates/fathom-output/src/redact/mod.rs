@@ -1,6 +1,6 @@
 //! Filters of output: personal data and secrets, then content, then profanity.
 //!
-//! [`Redactor`] holds compiled rules and is cheap to share. It filters a whole text, or a [`Stream`] of pieces:
+//! [`TextRedactor`] holds compiled rules and is cheap to share. It filters a whole text, or a [`RedactStream`] of pieces:
 //! the result is the same, because a text is cut into segments at positions that depend only on the text, and
 //! each segment is filtered by itself. Names of people and postal addresses follow no pattern and are not
 //! found.
@@ -36,36 +36,38 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use entity::{Action, Entity, Kind, Region, Span};
+pub use entity::{EntityKind, EntitySpan, PhoneRegion, RedactAction, SpanKind};
 pub use error::RedactError;
-pub use rules::{FORMAT, RULES_BYTES_MAX, Rules};
-pub use seal::{KEY_BYTES, Key};
+pub use rules::{FORMAT, RULES_BYTES_MAX, RedactRules};
+pub use seal::{KEY_BYTES, RedactKey};
 pub use segment::{KEY_BYTES_MAX, OVERLAP_BYTES, WINDOW_BYTES};
-pub use stream::Stream;
+pub use stream::RedactStream;
 
-use content::Content;
-use draft::{Edit, mark};
-use profanity::Profanity;
-use scan::{Found, Recognisers};
+use content::ContentPolicy;
+use draft::{Replacement, mark};
+use profanity::ProfanityFilter;
+use scan::{RecogniserSet, ScanMatch};
 
 /// A filtered text, and the findings in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Redacted {
+pub struct RedactedText {
     pub text: String,
     /// Findings, in order of their start.
-    pub spans: Vec<Span>,
+    pub spans: Vec<EntitySpan>,
 }
 
-impl Redacted {
+impl RedactedText {
     /// True if a person should review it.
     pub fn needs_review(&self) -> bool {
-        self.spans.iter().any(|span| span.action == Action::Review)
+        self.spans
+            .iter()
+            .any(|span| span.action == RedactAction::Review)
     }
 }
 
 /// A text with opened tokens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpenedText {
     pub text: String,
     /// Number of opened tokens.
     pub opened: usize,
@@ -74,22 +76,22 @@ pub struct Opened {
 }
 
 #[derive(Debug)]
-struct Compiled {
+struct CompiledRules {
     version: String,
-    recognisers: Recognisers,
-    content: Content,
-    profanity: Option<Profanity>,
-    actions: BTreeMap<Entity, Action>,
-    key: Option<Key>,
+    recognisers: RecogniserSet,
+    content: ContentPolicy,
+    profanity: Option<ProfanityFilter>,
+    actions: BTreeMap<EntityKind, RedactAction>,
+    key: Option<RedactKey>,
 }
 
-impl Compiled {
-    fn edit(&self, found: Found, text: &str) -> Edit {
+impl CompiledRules {
+    fn edit(&self, found: ScanMatch, text: &str) -> Replacement {
         let value = &text[found.start..found.end];
         let action = self.actions.get(&found.entity).copied();
-        let action = action.unwrap_or(Action::Mask);
-        let kind = Kind::Entity(found.entity);
-        Edit {
+        let action = action.unwrap_or(RedactAction::Mask);
+        let kind = SpanKind::Entity(found.entity);
+        Replacement {
             start: found.start,
             end: found.end,
             text: self.replacement(found.entity, action, value),
@@ -98,45 +100,53 @@ impl Compiled {
         }
     }
 
-    fn replacement(&self, entity: Entity, action: Action, value: &str) -> String {
-        let masked = || mark(&Kind::Entity(entity));
+    fn replacement(&self, entity: EntityKind, action: RedactAction, value: &str) -> String {
+        let masked = || mark(&SpanKind::Entity(entity));
         match (action, &self.key) {
-            (Action::Drop, _) => String::new(),
-            (Action::Hash, Some(key)) => format!("[{entity}#{}]", key.hash(entity.name(), value)),
-            (Action::Tokenise, Some(key)) => key
+            (RedactAction::Drop, _) => String::new(),
+            (RedactAction::Hash, Some(key)) => {
+                format!("[{entity}#{}]", key.hash(entity.name(), value))
+            }
+            (RedactAction::Tokenise, Some(key)) => key
                 .seal(entity.name(), value)
                 .map_or_else(masked, |token| format!("[{entity}~{token}]")),
             // Without a key there is no hash or token, and the value must not be shown.
-            (Action::Keep | Action::Mask | Action::Review | Action::Hash | Action::Tokenise, _) => {
-                masked()
-            }
+            (
+                RedactAction::Keep
+                | RedactAction::Mask
+                | RedactAction::Review
+                | RedactAction::Hash
+                | RedactAction::Tokenise,
+                _,
+            ) => masked(),
         }
     }
 }
 
 /// Compiled rules with the key for hashes and tokens. Clones share them.
 #[derive(Clone, Debug)]
-pub struct Redactor(Arc<Compiled>);
+pub struct TextRedactor(Arc<CompiledRules>);
 
-impl Redactor {
+impl TextRedactor {
     /// Compiles rules. A key is required if something is to be hashed or tokenised.
-    pub fn new(rules: &Rules, key: Option<Key>) -> Result<Self, RedactError> {
-        let actions: BTreeMap<Entity, Action> = Entity::ALL
+    pub fn new(rules: &RedactRules, key: Option<RedactKey>) -> Result<Self, RedactError> {
+        let actions: BTreeMap<EntityKind, RedactAction> = EntityKind::ALL
             .into_iter()
             .map(|entity| (entity, rules.action(entity)))
             .collect();
-        let keyed =
-            |(_, action): &(&Entity, &Action)| matches!(action, Action::Hash | Action::Tokenise);
+        let keyed = |(_, action): &(&EntityKind, &RedactAction)| {
+            matches!(action, RedactAction::Hash | RedactAction::Tokenise)
+        };
         if key.is_none()
             && let Some((&entity, _)) = actions.iter().find(keyed)
         {
             return Err(RedactError::NoKey { entity });
         }
-        Ok(Self(Arc::new(Compiled {
+        Ok(Self(Arc::new(CompiledRules {
             version: rules.version.clone(),
-            recognisers: Recognisers::new(rules)?,
-            content: Content::new(&rules.policy)?,
-            profanity: Profanity::new(&rules.profanity)?,
+            recognisers: RecogniserSet::new(rules)?,
+            content: ContentPolicy::new(&rules.policy)?,
+            profanity: ProfanityFilter::new(&rules.profanity)?,
             actions,
             key,
         })))
@@ -148,12 +158,12 @@ impl Redactor {
     }
 
     /// Starts a text that arrives in pieces.
-    pub fn stream(&self) -> Stream {
-        Stream::new(Arc::clone(&self.0))
+    pub fn stream(&self) -> RedactStream {
+        RedactStream::new(Arc::clone(&self.0))
     }
 
     /// Filters a whole text.
-    pub fn redact(&self, text: &str) -> Redacted {
+    pub fn redact(&self, text: &str) -> RedactedText {
         self.stream().whole(text)
     }
 
@@ -164,16 +174,18 @@ impl Redactor {
     }
 
     /// Opens the tokens that were sealed with this key. Others stay as they are.
-    pub fn detokenise(&self, text: &str) -> Result<Opened, RedactError> {
+    pub fn detokenise(&self, text: &str) -> Result<OpenedText, RedactError> {
         let key = self.0.key.as_ref().ok_or(RedactError::NoTokenKey)?;
-        let mut opened = Opened::default();
+        let mut opened = OpenedText::default();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('[') {
             opened.text.push_str(before);
             let token = after
                 .split_once(']')
                 .and_then(|(inside, after)| Some((inside.split_once('~')?, after)))
-                .filter(|((name, _), _)| Entity::ALL.iter().any(|entity| entity.name() == *name));
+                .filter(|((name, _), _)| {
+                    EntityKind::ALL.iter().any(|entity| entity.name() == *name)
+                });
             let Some(((name, sealed), behind)) = token else {
                 opened.text.push('[');
                 rest = after;

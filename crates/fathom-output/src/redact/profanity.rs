@@ -6,8 +6,8 @@ use aho_corasick::automaton::{Automaton as _, StateID};
 use aho_corasick::dfa::DFA;
 use aho_corasick::{Anchored, Input, MatchKind};
 
-use super::draft::{Edit, mark, resolve};
-use super::entity::{Action, Kind};
+use super::draft::{Replacement, mark, resolve};
+use super::entity::{RedactAction, SpanKind};
 use super::error::RedactError;
 use super::rules;
 
@@ -43,18 +43,18 @@ const FOLDED: [u8; 256] = {
 
 /// The compiled list.
 #[derive(Debug)]
-pub(super) struct Profanity {
+pub(super) struct ProfanityFilter {
     words: DFA,
     /// Start state of the automaton.
     begin: StateID,
-    action: Action,
+    action: RedactAction,
     allow: BTreeSet<String>,
 }
 
-impl Profanity {
+impl ProfanityFilter {
     /// Compiles the list; `None` if the filter is off.
-    pub(super) fn new(rules: &rules::Profanity) -> Result<Option<Self>, RedactError> {
-        if !rules.enabled || rules.action == Action::Keep {
+    pub(super) fn new(rules: &rules::ProfanityRules) -> Result<Option<Self>, RedactError> {
+        if !rules.enabled || rules.action == RedactAction::Keep {
             return Ok(None);
         }
         let syntax = |what: String| RedactError::Syntax { what };
@@ -74,7 +74,7 @@ impl Profanity {
     }
 
     /// The edits to a text.
-    pub(super) fn edits(&self, text: &str) -> Vec<Edit> {
+    pub(super) fn edits(&self, text: &str) -> Vec<Replacement> {
         let mut edits = Vec::new();
         if !self.any(text) {
             return edits;
@@ -90,14 +90,14 @@ impl Profanity {
             if self.allow.contains(&text[start..end].to_lowercase()) {
                 continue;
             }
-            edits.push(Edit {
+            edits.push(Replacement {
                 start,
                 end,
                 text: match self.action {
-                    Action::Drop => String::new(),
-                    _ => mark(&Kind::Profanity),
+                    RedactAction::Drop => String::new(),
+                    _ => mark(&SpanKind::Profanity),
                 },
-                kind: Kind::Profanity,
+                kind: SpanKind::Profanity,
                 action: self.action,
             });
         }

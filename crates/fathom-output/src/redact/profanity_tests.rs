@@ -1,10 +1,11 @@
 use super::*;
-use crate::redact::rules::Rules;
+use crate::redact::rules::RedactRules;
 
 fn masked(text: &str) -> Vec<String> {
     let rules =
-        Rules::parse("format = 1\nversion = \"1\"\n[profanity]\nallow = [\"shitty\"]\n").unwrap();
-    let profanity = Profanity::new(&rules.profanity).unwrap().unwrap();
+        RedactRules::parse("format = 1\nversion = \"1\"\n[profanity]\nallow = [\"shitty\"]\n")
+            .unwrap();
+    let profanity = ProfanityFilter::new(&rules.profanity).unwrap().unwrap();
     let edits = profanity.edits(text);
     edits
         .iter()

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use super::entity::{Action, Entity, Region};
+use super::entity::{EntityKind, PhoneRegion, RedactAction};
 use super::error::RedactError;
 
 /// The supported format.
@@ -30,30 +30,30 @@ const BUILTIN: &str = include_str!("../../rules/default.toml");
 
 /// Entities to find, and actions on them.
 #[derive(Clone, Debug)]
-pub struct Rules {
+pub struct RedactRules {
     /// The version stated in the file.
     pub version: String,
-    pub(super) regions: BTreeSet<Region>,
-    pub(super) entities: BTreeMap<Entity, EntityRule>,
-    pub(super) services: Vec<Service>,
+    pub(super) regions: BTreeSet<PhoneRegion>,
+    pub(super) entities: BTreeMap<EntityKind, EntityRule>,
+    pub(super) services: Vec<ServiceKeyRule>,
     pub(super) policy: Vec<PolicyRule>,
-    pub(super) profanity: Profanity,
+    pub(super) profanity: ProfanityRules,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct EntityRule {
-    pub action: Action,
+    pub action: RedactAction,
     pub context: Vec<String>,
 }
 
 /// Format of a service's keys.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Service {
+pub(super) struct ServiceKeyRule {
     #[serde(rename = "service")]
     owner: String,
     pub prefix: String,
-    pub alphabet: Alphabet,
+    pub alphabet: KeyAlphabet,
     /// Minimum and maximum number of characters after the prefix.
     pub length: [usize; 2],
 }
@@ -61,7 +61,7 @@ pub(super) struct Service {
 /// Characters of a key.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Alphabet {
+pub(super) enum KeyAlphabet {
     /// Upper-case letters and digits.
     Upper,
     /// Digits and lower-case letters up to `f`.
@@ -76,7 +76,7 @@ pub(super) enum Alphabet {
     Path,
 }
 
-impl Alphabet {
+impl KeyAlphabet {
     pub(super) fn has(self, byte: u8) -> bool {
         match self {
             Self::Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
@@ -95,7 +95,7 @@ impl Alphabet {
 pub(super) struct PolicyRule {
     pub id: String,
     pub reason: String,
-    pub action: Action,
+    pub action: RedactAction,
     #[serde(default)]
     pub phrases: Vec<String>,
     #[serde(default)]
@@ -104,23 +104,23 @@ pub(super) struct PolicyRule {
 
 /// Words that should not be shown.
 #[derive(Clone, Debug)]
-pub(super) struct Profanity {
+pub(super) struct ProfanityRules {
     pub enabled: bool,
-    pub action: Action,
+    pub action: RedactAction,
     pub words: Vec<String>,
     pub allow: BTreeSet<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct RulesFile {
     format: u32,
     version: String,
-    regions: Option<BTreeSet<Region>>,
+    regions: Option<BTreeSet<PhoneRegion>>,
     #[serde(default)]
-    entities: BTreeMap<Entity, EntityFile>,
+    entities: BTreeMap<EntityKind, EntityFile>,
     #[serde(default)]
-    services: Vec<Service>,
+    services: Vec<ServiceKeyRule>,
     policy: Option<Vec<PolicyRule>>,
     #[serde(default)]
     profanity: ProfanityFile,
@@ -129,7 +129,7 @@ struct File {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EntityFile {
-    action: Option<Action>,
+    action: Option<RedactAction>,
     context: Option<Vec<String>>,
 }
 
@@ -137,18 +137,18 @@ struct EntityFile {
 #[serde(deny_unknown_fields, default)]
 struct ProfanityFile {
     enabled: Option<bool>,
-    action: Option<Action>,
+    action: Option<RedactAction>,
     words: Option<Vec<String>>,
     allow: Option<BTreeSet<String>>,
 }
 
 /// Only the format: a file of another format may have other keys.
 #[derive(Deserialize)]
-struct Head {
+struct RulesHead {
     format: u32,
 }
 
-impl Rules {
+impl RedactRules {
     /// The built-in rules.
     pub fn builtin() -> Result<Self, RedactError> {
         let nothing = Self {
@@ -157,9 +157,9 @@ impl Rules {
             entities: BTreeMap::new(),
             services: Vec::new(),
             policy: Vec::new(),
-            profanity: Profanity {
+            profanity: ProfanityRules {
                 enabled: true,
-                action: Action::Mask,
+                action: RedactAction::Mask,
                 words: Vec::new(),
                 allow: BTreeSet::new(),
             },
@@ -173,10 +173,10 @@ impl Rules {
     }
 
     /// Action on an entity.
-    pub fn action(&self, entity: Entity) -> Action {
+    pub fn action(&self, entity: EntityKind) -> RedactAction {
         self.entities
             .get(&entity)
-            .map_or(Action::Mask, |rule| rule.action)
+            .map_or(RedactAction::Mask, |rule| rule.action)
     }
 
     fn with(mut self, text: &str) -> Result<Self, RedactError> {
@@ -185,14 +185,14 @@ impl Rules {
             what: error.to_string().trim_end().to_owned(),
         };
         // Twice: a wrong format is to be reported before the unknown keys that come with it.
-        let head: Head = toml::from_str(text).map_err(syntax)?;
+        let head: RulesHead = toml::from_str(text).map_err(syntax)?;
         if head.format != FORMAT {
             return Err(RedactError::Format {
                 found: head.format,
                 known: FORMAT,
             });
         }
-        let file: File = toml::from_str(text).map_err(syntax)?;
+        let file: RulesFile = toml::from_str(text).map_err(syntax)?;
         debug_assert_eq!(file.format, head.format);
         self.version = file.version;
         if let Some(regions) = file.regions {
@@ -200,7 +200,7 @@ impl Rules {
         }
         for (entity, said) in file.entities {
             let rule = self.entities.entry(entity).or_insert(EntityRule {
-                action: Action::Mask,
+                action: RedactAction::Mask,
                 context: Vec::new(),
             });
             if let Some(action) = said.action {
@@ -265,7 +265,7 @@ fn limit(what: &'static str, found: usize, max: usize) -> Result<(), RedactError
     Ok(())
 }
 
-fn check_service(service: &Service) -> Result<(), RedactError> {
+fn check_service(service: &ServiceKeyRule) -> Result<(), RedactError> {
     let refused = |what| {
         Err(RedactError::Service {
             service: service.owner.clone(),
@@ -304,11 +304,13 @@ fn check_policy(rule: &PolicyRule) -> Result<(), RedactError> {
 }
 
 /// Content and profanity cannot be hashed or tokenised: only masked, dropped or reviewed.
-fn check_action(what: &str, action: Action) -> Result<(), RedactError> {
+fn check_action(what: &str, action: RedactAction) -> Result<(), RedactError> {
     let action = match action {
-        Action::Keep | Action::Mask | Action::Drop | Action::Review => return Ok(()),
-        Action::Hash => "hash",
-        Action::Tokenise => "tokenise",
+        RedactAction::Keep | RedactAction::Mask | RedactAction::Drop | RedactAction::Review => {
+            return Ok(());
+        }
+        RedactAction::Hash => "hash",
+        RedactAction::Tokenise => "tokenise",
     };
     Err(RedactError::Action {
         what: what.to_owned(),

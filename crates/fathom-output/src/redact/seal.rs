@@ -31,9 +31,9 @@ const HASH_TAG: &[u8] = b"fathom/redact/1/hash";
 
 /// The key for hashing and tokenising values.
 #[derive(Clone)]
-pub struct Key(Zeroizing<[u8; KEY_BYTES]>);
+pub struct RedactKey(Zeroizing<[u8; KEY_BYTES]>);
 
-impl Key {
+impl RedactKey {
     /// A key from its bytes.
     pub fn from_bytes(bytes: [u8; KEY_BYTES]) -> Self {
         Self(Zeroizing::new(bytes))
@@ -115,7 +115,7 @@ impl Key {
     }
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for RedactKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key")
     }

@@ -16,7 +16,7 @@ pub const KEY_BYTES_MAX: usize = 16 * 1024;
 
 /// The next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum NextSegment {
     /// Nothing can be decided before more text arrives.
     Wait,
     /// A segment of this many bytes.
@@ -27,7 +27,7 @@ pub(super) enum Next {
 
 /// Finds the next cut, and remembers what was already examined.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Cutter {
+pub(super) struct SegmentCutter {
     /// Bytes without a cut.
     seen: usize,
     /// True if there is an odd number of quotes before `seen`.
@@ -38,11 +38,11 @@ pub(super) struct Cutter {
     pub(super) steps: u64,
 }
 
-impl Cutter {
+impl SegmentCutter {
     /// Finds the next cut. `ended` is true if no more text comes.
-    pub(super) fn next(&mut self, text: &str, ended: bool) -> Next {
+    pub(super) fn next(&mut self, text: &str, ended: bool) -> NextSegment {
         if text.is_empty() {
-            return Next::Wait;
+            return NextSegment::Wait;
         }
         match self.line(text) {
             Some(end) => self.with_key(text, end, ended),
@@ -52,7 +52,7 @@ impl Cutter {
                 self.with_key_in_window(text, window, ended)
             }
             None if ended => self.with_key(text, text.len(), ended),
-            None => Next::Wait,
+            None => NextSegment::Wait,
         }
     }
 
@@ -103,23 +103,23 @@ impl Cutter {
     }
 
     /// A segment with the start of a private key extends to the end of the key.
-    fn with_key(&mut self, text: &str, end: usize, ended: bool) -> Next {
+    fn with_key(&mut self, text: &str, end: usize, ended: bool) -> NextSegment {
         match key_begin(&text[..end]) {
             Some(begin) => self.key(text, begin, ended),
-            None => Next::Segment(end),
+            None => NextSegment::Segment(end),
         }
     }
 
-    fn with_key_in_window(&mut self, text: &str, window: usize, ended: bool) -> Next {
+    fn with_key_in_window(&mut self, text: &str, window: usize, ended: bool) -> NextSegment {
         match key_begin(&text[..window]) {
             // The key becomes a segment of its own once the text before it is finished.
             Some(0) => self.key(text, 0, ended),
-            Some(begin) => Next::Segment(begin),
-            None => Next::Window(window),
+            Some(begin) => NextSegment::Segment(begin),
+            None => NextSegment::Window(window),
         }
     }
 
-    fn key(&mut self, text: &str, begin: usize, ended: bool) -> Next {
+    fn key(&mut self, text: &str, begin: usize, ended: bool) -> NextSegment {
         let limit = floor(text, begin + KEY_BYTES_MAX);
         // An end mark may straddle the position up to which there is none.
         let from = floor(
@@ -130,13 +130,13 @@ impl Cutter {
         if from < limit
             && let Some(end) = key_end_mark(&text[from..limit])
         {
-            return Next::Segment(from + end);
+            return NextSegment::Segment(from + end);
         }
         if text.len() < begin + KEY_BYTES_MAX && !ended {
-            return Next::Wait;
+            return NextSegment::Wait;
         }
         self.no_key_end = limit;
-        Next::Segment(begin + unfinished_key(&text[begin..limit]))
+        NextSegment::Segment(begin + unfinished_key(&text[begin..limit]))
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// A text that is shown piece by piece, and its source.
 #[derive(Debug)]
-pub(super) struct Shown<'a> {
+pub(super) struct PreviewText<'a> {
     source: &'a str,
     /// Size of the unchanged beginning of the source.
     same: usize,
@@ -12,7 +12,7 @@ pub(super) struct Shown<'a> {
     own: Option<String>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> PreviewText<'a> {
     pub(super) fn new(source: &'a str) -> Self {
         Self {
             source,

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::mem;
 use std::sync::Arc;
 
-use super::draft::{Draft, Edit};
-use super::entity::{Entity, Kind, Span};
-use super::scan::{Before, CONTEXT_BYTES, Scan};
-use super::segment::{Cutter, Next, OVERLAP_BYTES, floor};
-use super::shown::Shown;
-use super::{Compiled, Redacted};
+use super::draft::{RedactionDraft, Replacement};
+use super::entity::{EntityKind, EntitySpan, SpanKind};
+use super::scan::{CONTEXT_BYTES, PrecedingText, TextScan};
+use super::segment::{NextSegment, OVERLAP_BYTES, SegmentCutter, floor};
+use super::shown::PreviewText;
+use super::{CompiledRules, RedactedText};
 
 /// Maximum distance from the target at which a window is cut at a space.
 const SPACE_BYTES_MAX: usize = 256;
@@ -19,30 +19,30 @@ const SPACE_BYTES_MAX: usize = 256;
 /// At most a window and a private key are held back. A whole text is filtered by the same code: it is a stream
 /// of one piece.
 #[derive(Debug)]
-pub struct Stream {
-    compiled: Arc<Compiled>,
+pub struct RedactStream {
+    compiled: Arc<CompiledRules>,
     /// Text that has arrived and is not yet decided.
     held: String,
     /// The first bytes of an incomplete character.
     split: Vec<u8>,
-    cutter: Cutter,
-    before: Before,
+    cutter: SegmentCutter,
+    before: PrecedingText,
     /// Size of the text before `held`.
     passed: usize,
-    spans: Vec<Span>,
+    spans: Vec<EntitySpan>,
     /// Inside a token longer than a window: the rest of it is removed too.
     swallowing: bool,
     steps: u64,
 }
 
-impl Stream {
-    pub(super) fn new(compiled: Arc<Compiled>) -> Self {
+impl RedactStream {
+    pub(super) fn new(compiled: Arc<CompiledRules>) -> Self {
         Self {
             compiled,
             held: String::new(),
             split: Vec::new(),
-            cutter: Cutter::default(),
-            before: Before::default(),
+            cutter: SegmentCutter::default(),
+            before: PrecedingText::default(),
             passed: 0,
             spans: Vec::new(),
             swallowing: false,
@@ -98,7 +98,7 @@ impl Stream {
     }
 
     /// Findings since the last call. Positions count from the start of the text.
-    pub fn take_spans(&mut self) -> Vec<Span> {
+    pub fn take_spans(&mut self) -> Vec<EntitySpan> {
         mem::take(&mut self.spans)
     }
 
@@ -107,9 +107,9 @@ impl Stream {
         self.steps + self.cutter.steps
     }
 
-    pub(super) fn whole(mut self, text: &str) -> Redacted {
+    pub(super) fn whole(mut self, text: &str) -> RedactedText {
         let shown = self.all_of(text).into_owned();
-        Redacted {
+        RedactedText {
             text: shown,
             spans: self.spans,
         }
@@ -117,14 +117,14 @@ impl Stream {
 
     /// Filters a whole text, which is copied only if it changes.
     pub(super) fn all_of<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
-        let mut shown = Shown::new(text);
+        let mut shown = PreviewText::new(text);
         self.run(text, true, &mut shown);
         shown.into_text()
     }
 
     fn pump(&mut self, ended: bool) -> String {
         let mut held = mem::take(&mut self.held);
-        let mut shown = Shown::new(&held);
+        let mut shown = PreviewText::new(&held);
         let done = self.run(&held, ended, &mut shown);
         let shown = shown.into_text().into_owned();
         held.drain(..done);
@@ -133,7 +133,7 @@ impl Stream {
     }
 
     /// Shows as much of `held` as can be decided, and returns the size of that part.
-    fn run(&mut self, held: &str, ended: bool, shown: &mut Shown<'_>) -> usize {
+    fn run(&mut self, held: &str, ended: bool, shown: &mut PreviewText<'_>) -> usize {
         let mut done = 0;
         loop {
             let rest = &held[done..];
@@ -149,9 +149,13 @@ impl Stream {
                 continue;
             }
             let bytes = match self.cutter.next(rest, ended) {
-                Next::Wait => break,
-                Next::Segment(bytes) => self.filter(&rest[..bytes], Piece::Whole, shown),
-                Next::Window(bytes) => self.filter(&rest[..bytes], Piece::Window, shown),
+                NextSegment::Wait => break,
+                NextSegment::Segment(bytes) => {
+                    self.filter(&rest[..bytes], StreamPiece::Whole, shown)
+                }
+                NextSegment::Window(bytes) => {
+                    self.filter(&rest[..bytes], StreamPiece::Window, shown)
+                }
             };
             self.cutter.advance(bytes);
             done += bytes;
@@ -161,35 +165,35 @@ impl Stream {
     }
 
     /// Filters a piece, shows it, and returns the size of the finished part.
-    fn filter(&mut self, text: &str, piece: Piece, shown: &mut Shown<'_>) -> usize {
+    fn filter(&mut self, text: &str, piece: StreamPiece, shown: &mut PreviewText<'_>) -> usize {
         let compiled = Arc::clone(&self.compiled);
-        let (found, steps) = Scan::run(&compiled.recognisers, &mut self.before, text);
+        let (found, steps) = TextScan::run(&compiled.recognisers, &mut self.before, text);
         self.steps += steps;
-        let edits: Vec<Edit> = found
+        let edits: Vec<Replacement> = found
             .into_iter()
             .map(|found| compiled.edit(found, text))
             .collect();
         // Before the draft is changed: later filters may absorb these edits, but a finding stays a finding.
-        let mut spans: Vec<Span> = edits.iter().map(|edit| self.span(edit)).collect();
-        let mut draft = Draft::new(text, edits);
+        let mut spans: Vec<EntitySpan> = edits.iter().map(|edit| self.span(edit)).collect();
+        let mut draft = RedactionDraft::new(text, edits);
         draft.apply(compiled.content.edits(&draft.text()));
         if let Some(profanity) = &compiled.profanity {
             draft.apply(profanity.edits(&draft.text()));
         }
         let done = match piece {
-            Piece::Whole => text.len(),
-            Piece::Window => cut_in(text, draft.edits()),
+            StreamPiece::Whole => text.len(),
+            StreamPiece::Window => cut_in(text, draft.edits()),
         };
         self.swallowing = draft.edits().iter().any(|edit| {
-            (edit.kind == Kind::Entity(Entity::Jwt) || follows_word(edit))
+            (edit.kind == SpanKind::Entity(EntityKind::Jwt) || follows_word(edit))
                 && edit.end == done
-                && piece == Piece::Window
+                && piece == StreamPiece::Window
         }) && done == text.len();
         draft.cut(done);
         let later = draft.edits().iter();
         spans.extend(
             later
-                .filter(|edit| !matches!(edit.kind, Kind::Entity(_)))
+                .filter(|edit| !matches!(edit.kind, SpanKind::Entity(_)))
                 .map(|edit| self.span(edit)),
         );
         spans.retain(|span| span.end <= self.passed + done);
@@ -203,8 +207,8 @@ impl Stream {
         done
     }
 
-    fn span(&self, edit: &Edit) -> Span {
-        Span {
+    fn span(&self, edit: &Replacement) -> EntitySpan {
+        EntitySpan {
             start: self.passed + edit.start,
             end: self.passed + edit.end,
             kind: edit.kind.clone(),
@@ -215,7 +219,7 @@ impl Stream {
 
 /// Kind of a piece.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Piece {
+enum StreamPiece {
     /// A segment, which is finished as a whole.
     Whole,
     /// A window into a long line: its end is processed again.
@@ -227,12 +231,15 @@ fn is_token(byte: u8) -> bool {
 }
 
 /// True if the finding may depend on the word before it.
-fn follows_word(edit: &Edit) -> bool {
-    matches!(edit.kind, Kind::Entity(Entity::Secret | Entity::Password))
+fn follows_word(edit: &Replacement) -> bool {
+    matches!(
+        edit.kind,
+        SpanKind::Entity(EntityKind::Secret | EntityKind::Password)
+    )
 }
 
 /// Position at which to cut a window: before its end, at a space if possible, and never inside a finding.
-fn cut_in(text: &str, edits: &[Edit]) -> usize {
+fn cut_in(text: &str, edits: &[Replacement]) -> usize {
     let target = text.len().saturating_sub(OVERLAP_BYTES).max(1);
     let floor_at = target.saturating_sub(SPACE_BYTES_MAX);
     let space = text.as_bytes()[floor_at..target]
@@ -240,11 +247,11 @@ fn cut_in(text: &str, edits: &[Edit]) -> usize {
         .rposition(u8::is_ascii_whitespace)
         .map(|space| floor_at + space + 1);
     let cut = space.unwrap_or_else(|| floor(text, target));
-    let begin = |edit: &Edit| {
+    let begin = |edit: &Replacement| {
         let word = if follows_word(edit) { CONTEXT_BYTES } else { 0 };
         edit.start.saturating_sub(word)
     };
-    let cut_in_two = |edit: &&Edit| begin(edit) < cut && cut < edit.end;
+    let cut_in_two = |edit: &&Replacement| begin(edit) < cut && cut < edit.end;
     match edits.iter().find(cut_in_two) {
         // Each window must advance the text.
         Some(edit) if edit.start > target / 2 && !follows_word(edit) => edit.start,

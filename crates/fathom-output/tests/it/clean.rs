@@ -3,19 +3,21 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use fathom_output::channels::web::Frames;
-use fathom_output::channels::{Channel, Delivery, Filter, FilterStream, Part, discord, shell};
-use fathom_output::markers::Router;
-use fathom_output::matrix::Matrix;
-use fathom_output::redact::{Redactor, Rules, Stream};
+use fathom_output::channels::web::SseWriter;
+use fathom_output::channels::{
+    BlockDelivery, DeliveryPart, FilterStream, OutputChannel, TextFilter, discord, shell,
+};
+use fathom_output::markers::BlockRouter;
+use fathom_output::matrix::RouteTable;
+use fathom_output::redact::{RedactRules, RedactStream, TextRedactor};
 
 /// The redactor between a model and its channels.
-struct Filters(Redactor);
+struct Filters(TextRedactor);
 
-struct OnItsWay(Stream);
+struct OnItsWay(RedactStream);
 
-impl Filter for Filters {
-    fn open(&self, _: Channel) -> Box<dyn FilterStream> {
+impl TextFilter for Filters {
+    fn open(&self, _: OutputChannel) -> Box<dyn FilterStream> {
         Box::new(OnItsWay(self.0.stream()))
     }
 }
@@ -55,19 +57,19 @@ fn stream() -> String {
 }
 
 /// Every delivery of the stream as its channel sends it.
-fn sent(deliveries: &[Delivery]) -> Vec<(Channel, String)> {
-    let mut frames = Frames::new();
+fn sent(deliveries: &[BlockDelivery]) -> Vec<(OutputChannel, String)> {
+    let mut frames = SseWriter::new();
     let mut sent = Vec::new();
     for delivery in deliveries {
         let text = match &delivery.part {
-            Part::Begin | Part::End(_) => String::new(),
-            Part::Delta(text) | Part::Whole(text) | Part::Flawed(text, _) => {
-                text.as_str().to_owned()
-            }
+            DeliveryPart::Begin | DeliveryPart::End(_) => String::new(),
+            DeliveryPart::Delta(text)
+            | DeliveryPart::Whole(text)
+            | DeliveryPart::Flawed(text, _) => text.as_str().to_owned(),
         };
         let wire = match delivery.channel {
-            Channel::Web => frames.frame(delivery),
-            Channel::Discord => {
+            OutputChannel::Web => frames.frame(delivery),
+            OutputChannel::Discord => {
                 let messages = discord::messages(delivery, "key");
                 let bodies = messages
                     .iter()
@@ -75,8 +77,8 @@ fn sent(deliveries: &[Delivery]) -> Vec<(Channel, String)> {
                 bodies.collect::<Vec<_>>().concat()
             }
             // A command that the filters changed is not run.
-            Channel::Shell => format!("{:?}", shell::commands(delivery)),
-            Channel::Cli | Channel::Council | Channel::Memory => text.clone(),
+            OutputChannel::Shell => format!("{:?}", shell::commands(delivery)),
+            OutputChannel::Cli | OutputChannel::Council | OutputChannel::Memory => text.clone(),
         };
         sent.push((delivery.channel, format!("{text}\n{wire}")));
     }
@@ -85,20 +87,24 @@ fn sent(deliveries: &[Delivery]) -> Vec<(Channel, String)> {
 
 #[test]
 fn g10_no_channel_gets_a_planted_value() {
-    let redactor = Redactor::new(&Rules::builtin().unwrap(), None).unwrap();
-    let filter: Arc<dyn Filter> = Arc::new(Filters(redactor));
+    let redactor = TextRedactor::new(&RedactRules::builtin().unwrap(), None).unwrap();
+    let filter: Arc<dyn TextFilter> = Arc::new(Filters(redactor));
     let text = stream();
     for bytes in [1, 7, 64, text.len()] {
-        let mut router = Router::new(Arc::new(Matrix::default()), Arc::clone(&filter));
+        let mut router = BlockRouter::new(Arc::new(RouteTable::default()), Arc::clone(&filter));
         let mut deliveries = Vec::new();
         for piece in text.as_bytes().chunks(bytes) {
             deliveries.extend(router.push(str::from_utf8(piece).unwrap()));
         }
         deliveries.extend(router.finish());
         let sent = sent(&deliveries);
-        let channels: BTreeSet<Channel> = sent.iter().map(|(channel, _)| *channel).collect();
-        assert_eq!(channels, Channel::ALL.into(), "every channel is walked");
-        for channel in Channel::ALL {
+        let channels: BTreeSet<OutputChannel> = sent.iter().map(|(channel, _)| *channel).collect();
+        assert_eq!(
+            channels,
+            OutputChannel::ALL.into(),
+            "every channel is walked"
+        );
+        for channel in OutputChannel::ALL {
             let own = sent.iter().filter(|(to, _)| *to == channel);
             let all: String = own.map(|(_, text)| text.as_str()).collect();
             for (value, needle) in PLANTED {

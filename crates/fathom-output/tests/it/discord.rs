@@ -3,20 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fathom_output::channels::discord::{self, Fate, Message, Plan, Scope};
-use fathom_output::channels::{Channel, Filter, FilterStream};
-use fathom_output::markers::Router;
-use fathom_output::matrix::Matrix;
-use fathom_testkit::discord::{Discord, DiscordOptions};
-use fathom_testkit::platform::When;
+use fathom_output::channels::discord::{self, DiscordMessage, NextAttempt, SendOutcome, WaitScope};
+use fathom_output::channels::{FilterStream, OutputChannel, TextFilter};
+use fathom_output::markers::BlockRouter;
+use fathom_output::matrix::RouteTable;
+use fathom_testkit::discord::{DiscordOptions, FakeDiscord};
+use fathom_testkit::platform::FaultRate;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 struct Open;
 
-impl Filter for Open {
-    fn open(&self, _: Channel) -> Box<dyn FilterStream> {
+impl TextFilter for Open {
+    fn open(&self, _: OutputChannel) -> Box<dyn FilterStream> {
         Box::new(Self)
     }
 }
@@ -32,19 +32,19 @@ impl FilterStream for Open {
 }
 
 /// The messages of a model's reply.
-fn messages(reply: &str) -> Vec<Message> {
-    let mut router = Router::new(Arc::new(Matrix::default()), Arc::new(Open));
+fn messages(reply: &str) -> Vec<DiscordMessage> {
+    let mut router = BlockRouter::new(Arc::new(RouteTable::default()), Arc::new(Open));
     let mut deliveries = router.push(reply);
     deliveries.extend(router.finish());
     deliveries
         .iter()
-        .filter(|delivery| delivery.channel == Channel::Discord)
+        .filter(|delivery| delivery.channel == OutputChannel::Discord)
         .flat_map(|delivery| discord::messages(delivery, &format!("run-1/{}", delivery.block)))
         .collect()
 }
 
 /// What to do after one request; nothing where its answer was lost.
-async fn post(server: &Discord, path: &str, body: &Value) -> Option<Plan> {
+async fn post(server: &FakeDiscord, path: &str, body: &Value) -> Option<NextAttempt> {
     let address = server.url().replace("http://", "");
     let mut stream = TcpStream::connect(&address).await.unwrap();
     let body = body.to_string();
@@ -79,11 +79,11 @@ fn reply() -> String {
 async fn g09_a_bot_keeps_the_limits_and_says_everything_once() {
     let options = DiscordOptions {
         burst: 2,
-        lose: When::Every(3),
-        fail: When::Every(5),
+        lose: FaultRate::Every(3),
+        fail: FaultRate::Every(5),
         ..DiscordOptions::default()
     };
-    let server = Discord::start(options).await.unwrap();
+    let server = FakeDiscord::start(options).await.unwrap();
     let messages = messages(&reply());
     assert!(messages.len() > 5, "{}", messages.len());
     let mut waited = Duration::ZERO;
@@ -91,7 +91,7 @@ async fn g09_a_bot_keeps_the_limits_and_says_everything_once() {
         // Under its nonce a bot's message may be sent again when nobody knows what became of it.
         loop {
             let plan = post(&server, &server.messages_path(), &message.bot_body()).await;
-            let Some(Plan { fate, wait, .. }) = plan else {
+            let Some(NextAttempt { fate, wait, .. }) = plan else {
                 continue;
             };
             if wait > Duration::ZERO {
@@ -99,9 +99,9 @@ async fn g09_a_bot_keeps_the_limits_and_says_everything_once() {
                 server.refill(2);
             }
             match fate {
-                Fate::Sent => break,
-                Fate::TooEarly | Fate::Unknown => {}
-                Fate::Refused => panic!("{message:?}"),
+                SendOutcome::Sent => break,
+                SendOutcome::TooEarly | SendOutcome::Unknown => {}
+                SendOutcome::Refused => panic!("{message:?}"),
             }
         }
     }
@@ -110,7 +110,7 @@ async fn g09_a_bot_keeps_the_limits_and_says_everything_once() {
         .iter()
         .map(|posted| posted.content.as_str())
         .collect();
-    let meant: Vec<_> = messages.iter().map(Message::content).collect();
+    let meant: Vec<_> = messages.iter().map(DiscordMessage::content).collect();
     assert_eq!(said, meant, "each once, in order");
     assert!(
         posted
@@ -127,12 +127,12 @@ async fn g09_who_waits_as_told_is_never_refused() {
         burst: 2,
         ..DiscordOptions::default()
     };
-    let server = Discord::start(options).await.unwrap();
+    let server = FakeDiscord::start(options).await.unwrap();
     let path = format!("{}?wait=true", server.webhook_path());
     let messages = messages(&reply());
     for message in &messages {
         let plan = post(&server, &path, &message.webhook_body()).await.unwrap();
-        assert_eq!(plan.fate, Fate::Sent);
+        assert_eq!(plan.fate, SendOutcome::Sent);
         if plan.wait > Duration::ZERO {
             assert_eq!(plan.wait, Duration::from_millis(1_250));
             server.refill(2);
@@ -146,20 +146,20 @@ async fn g09_who_waits_as_told_is_never_refused() {
 async fn g09_who_does_not_wait_is_told_for_how_long() {
     let options = DiscordOptions {
         burst: 1,
-        limit_globally: When::Every(3),
+        limit_globally: FaultRate::Every(3),
         ..DiscordOptions::default()
     };
-    let server = Discord::start(options).await.unwrap();
+    let server = FakeDiscord::start(options).await.unwrap();
     let path = server.messages_path();
     let message = &messages("Hello.")[0];
     let mut plans = Vec::new();
     for _ in 0..3 {
         plans.push(post(&server, &path, &message.bot_body()).await.unwrap());
     }
-    assert_eq!(plans[0].fate, Fate::Sent);
-    assert_eq!(plans[1].fate, Fate::TooEarly);
+    assert_eq!(plans[0].fate, SendOutcome::Sent);
+    assert_eq!(plans[1].fate, SendOutcome::TooEarly);
     assert_eq!(plans[1].wait, Duration::from_secs(2));
     assert_eq!(plans[0].scope, plans[1].scope);
-    assert_eq!(plans[2].fate, Fate::TooEarly);
-    assert_eq!(plans[2].scope, Scope::Global);
+    assert_eq!(plans[2].fate, SendOutcome::TooEarly);
+    assert_eq!(plans[2].scope, WaitScope::Global);
 }

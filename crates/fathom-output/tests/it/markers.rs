@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use fathom_core::marker::{BlockKind, Marker};
-use fathom_output::channels::shell::{self, NotRun};
-use fathom_output::channels::{Channel, Delivery, Ending, Filter, FilterStream, Flaw, Part};
-use fathom_output::markers::{BLOCK_BYTES_MAX, Router};
-use fathom_output::matrix::{Form, Matrix};
+use fathom_output::channels::shell::{self, ShellBlockError};
+use fathom_output::channels::{
+    BlockDelivery, BlockEnd, BlockFlaw, DeliveryPart, FilterStream, OutputChannel, TextFilter,
+};
+use fathom_output::markers::{BLOCK_BYTES_MAX, BlockRouter};
+use fathom_output::matrix::{BlockFormat, RouteTable};
 
 /// Masks `secret`, wherever a stream is cut, and tells the channel.
 struct Mask;
@@ -16,8 +18,8 @@ struct Masking {
     held: String,
 }
 
-impl Filter for Mask {
-    fn open(&self, channel: Channel) -> Box<dyn FilterStream> {
+impl TextFilter for Mask {
+    fn open(&self, channel: OutputChannel) -> Box<dyn FilterStream> {
         let mask = format!("<{channel}>");
         let held = String::new();
         Box::new(Masking { mask, held })
@@ -42,11 +44,11 @@ impl FilterStream for Masking {
     }
 }
 
-fn router() -> Router {
-    Router::new(Arc::new(Matrix::default()), Arc::new(Mask))
+fn router() -> BlockRouter {
+    BlockRouter::new(Arc::new(RouteTable::default()), Arc::new(Mask))
 }
 
-fn route<'a>(chunks: impl IntoIterator<Item = &'a str>) -> Vec<Delivery> {
+fn route<'a>(chunks: impl IntoIterator<Item = &'a str>) -> Vec<BlockDelivery> {
     let mut router = router();
     let mut deliveries = Vec::new();
     for chunk in chunks {
@@ -57,21 +59,21 @@ fn route<'a>(chunks: impl IntoIterator<Item = &'a str>) -> Vec<Delivery> {
 }
 
 /// One line a delivery.
-fn shown(deliveries: &[Delivery]) -> String {
-    let show = |delivery: &Delivery| {
+fn shown(deliveries: &[BlockDelivery]) -> String {
+    let show = |delivery: &BlockDelivery| {
         let part = match &delivery.part {
-            Part::Begin => "begin".to_owned(),
-            Part::Delta(text) => format!("{:?}", text.as_str()),
-            Part::End(Ending::Complete) => "end".to_owned(),
-            Part::End(Ending::Stopped) => "stopped".to_owned(),
-            Part::Whole(text) => format!("whole {:?}", text.as_str()),
-            Part::Flawed(text, flaw) => format!("{flaw:?} {:?}", text.as_str()),
+            DeliveryPart::Begin => "begin".to_owned(),
+            DeliveryPart::Delta(text) => format!("{:?}", text.as_str()),
+            DeliveryPart::End(BlockEnd::Complete) => "end".to_owned(),
+            DeliveryPart::End(BlockEnd::Stopped) => "stopped".to_owned(),
+            DeliveryPart::Whole(text) => format!("whole {:?}", text.as_str()),
+            DeliveryPart::Flawed(text, flaw) => format!("{flaw:?} {:?}", text.as_str()),
         };
         let log = match delivery.form {
-            Form::Said => "",
-            Form::Log => " log",
+            BlockFormat::Said => "",
+            BlockFormat::Log => " log",
         };
-        let Delivery {
+        let BlockDelivery {
             channel,
             kind,
             block,
@@ -135,8 +137,8 @@ discord 0 unmarked: whole "Hello."
 
 #[test]
 fn g08_a_charter_without_routes_for_a_block_delivers_it_nowhere() {
-    let matrix = Matrix::parse("[routes]\nRESPONSE = []").unwrap();
-    let mut router = Router::new(Arc::new(matrix), Arc::new(Mask));
+    let matrix = RouteTable::parse("[routes]\nRESPONSE = []").unwrap();
+    let mut router = BlockRouter::new(Arc::new(matrix), Arc::new(Mask));
     assert_eq!(router.push("RESPONSE: a\nmore"), []);
     assert_eq!(router.finish(), []);
 }
@@ -152,8 +154,10 @@ fn g10_every_delivery_passes_the_filter_of_its_channel() {
         assert!(!shown(&all).contains("secret\""), "{all:?}");
         for delivery in &all {
             let text = match &delivery.part {
-                Part::Delta(text) | Part::Whole(text) | Part::Flawed(text, _) => text.as_str(),
-                Part::Begin | Part::End(_) => continue,
+                DeliveryPart::Delta(text)
+                | DeliveryPart::Whole(text)
+                | DeliveryPart::Flawed(text, _) => text.as_str(),
+                DeliveryPart::Begin | DeliveryPart::End(_) => continue,
             };
             assert!(
                 text.contains(&format!("<{}>", delivery.channel)),
@@ -165,19 +169,19 @@ fn g10_every_delivery_passes_the_filter_of_its_channel() {
     }
     seen.sort_unstable();
     seen.dedup();
-    assert_eq!(seen, Channel::ALL);
+    assert_eq!(seen, OutputChannel::ALL);
 }
 
 /// Deliveries with the deltas of a block put together, by channel.
-fn joined(deliveries: &[Delivery]) -> Vec<Delivery> {
-    let mut all: Vec<Delivery> = Vec::new();
+fn joined(deliveries: &[BlockDelivery]) -> Vec<BlockDelivery> {
+    let mut all: Vec<BlockDelivery> = Vec::new();
     for delivery in deliveries {
         let before = all.iter_mut().find(|known| {
-            matches!(known.part, Part::Delta(_))
+            matches!(known.part, DeliveryPart::Delta(_))
                 && (known.channel, known.block) == (delivery.channel, delivery.block)
         });
         match (before.map(|known| &mut known.part), &delivery.part) {
-            (Some(Part::Delta(said)), Part::Delta(more)) => said.append(more),
+            (Some(DeliveryPart::Delta(said)), DeliveryPart::Delta(more)) => said.append(more),
             _ => all.push(delivery.clone()),
         }
     }
@@ -200,10 +204,10 @@ fn g08_deliveries_are_the_same_at_any_chunking() {
     }
 }
 
-fn commands(deliveries: &[Delivery]) -> Vec<Result<String, NotRun>> {
+fn commands(deliveries: &[BlockDelivery]) -> Vec<Result<String, ShellBlockError>> {
     let shell = deliveries
         .iter()
-        .filter(|delivery| delivery.channel == Channel::Shell);
+        .filter(|delivery| delivery.channel == OutputChannel::Shell);
     shell
         .flat_map(shell::commands)
         .map(|read| read.map(|argv| argv.to_string()))
@@ -219,19 +223,22 @@ fn g09_commands_are_what_the_model_wrote_or_not_run() {
     );
     assert!(matches!(
         run("EXECUTE: echo $(id)")[..],
-        [Err(NotRun::Refused(_))]
+        [Err(ShellBlockError::Refused(_))]
     ));
     // A filter that masks a part of a path makes it another path.
     assert_eq!(
         run("EXECUTE: rm -rf /secret/x"),
-        [Err(NotRun::Flawed(Flaw::Altered))]
+        [Err(ShellBlockError::Flawed(BlockFlaw::Altered))]
     );
     assert_eq!(run("EXECUTE:\n\n"), []);
     // In a fence it is text of somebody else.
     assert_eq!(run("RESPONSE:\n```\nEXECUTE: ls\n```\n"), []);
 
     let long = format!("EXECUTE: ls {}", "a".repeat(BLOCK_BYTES_MAX));
-    assert_eq!(run(&long), [Err(NotRun::Flawed(Flaw::TooLong))]);
+    assert_eq!(
+        run(&long),
+        [Err(ShellBlockError::Flawed(BlockFlaw::TooLong))]
+    );
 }
 
 #[test]
@@ -241,7 +248,10 @@ fn g09_a_command_that_was_cut_off_is_not_run() {
     deliveries.extend(router.stop());
     assert_eq!(
         commands(&deliveries),
-        [Ok("ls".to_owned()), Err(NotRun::Flawed(Flaw::Stopped))]
+        [
+            Ok("ls".to_owned()),
+            Err(ShellBlockError::Flawed(BlockFlaw::Stopped))
+        ]
     );
 }
 
@@ -271,8 +281,8 @@ fn g08_a_block_without_end_is_streamed_and_cut() {
     for _ in 0..20 {
         for delivery in router.push(&chunk) {
             match (delivery.channel, delivery.part) {
-                (Channel::Cli, Part::Delta(text)) => streamed += text.as_str().len(),
-                (Channel::Web, Part::Delta(_)) => {}
+                (OutputChannel::Cli, DeliveryPart::Delta(text)) => streamed += text.as_str().len(),
+                (OutputChannel::Web, DeliveryPart::Delta(_)) => {}
                 other => panic!("{other:?}"),
             }
         }
@@ -280,8 +290,10 @@ fn g08_a_block_without_end_is_streamed_and_cut() {
     assert_eq!(streamed, 20 * chunk.len());
     for delivery in router.finish() {
         match delivery.part {
-            Part::End(Ending::Complete) => assert!(delivery.channel.streams()),
-            Part::Flawed(text, Flaw::TooLong) => assert_eq!(text.as_str().len(), BLOCK_BYTES_MAX),
+            DeliveryPart::End(BlockEnd::Complete) => assert!(delivery.channel.streams()),
+            DeliveryPart::Flawed(text, BlockFlaw::TooLong) => {
+                assert_eq!(text.as_str().len(), BLOCK_BYTES_MAX)
+            }
             other => panic!("{other:?}"),
         }
     }

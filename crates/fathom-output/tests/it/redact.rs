@@ -9,9 +9,9 @@ mod quality;
 mod rules;
 mod score;
 
-use fathom_output::redact::{Redactor, Rules};
+use fathom_output::redact::{RedactRules, TextRedactor};
 
-fn redactor() -> Redactor {
+fn redactor() -> TextRedactor {
     with_rules("format = 1\nversion = \"test\"\n")
 }
 
@@ -19,6 +19,6 @@ fn redactor() -> Redactor {
     clippy::unwrap_used,
     reason = "rules of a test are right, or the test fails"
 )]
-fn with_rules(text: &str) -> Redactor {
-    Redactor::new(&Rules::parse(text).unwrap(), None).unwrap()
+fn with_rules(text: &str) -> TextRedactor {
+    TextRedactor::new(&RedactRules::parse(text).unwrap(), None).unwrap()
 }

@@ -6,9 +6,9 @@ use super::*;
 
 #[tokio::test(start_paused = true)]
 async fn r03_a_late_reply_is_never_taken_for_that_to_the_next_order() {
-    let (control, theirs) = Control::pair().unwrap();
+    let (control, theirs) = ControlSocket::pair().unwrap();
     let turn = Mutex::new(());
-    let order = Order::Session {
+    let order = ForkOrder::Session {
         memory: 1,
         material: None,
     };

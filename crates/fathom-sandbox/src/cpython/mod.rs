@@ -14,12 +14,12 @@ use tokio::process::{Child, Command};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use crate::control::Control;
-use crate::engine::{Process, Worker, prefer_to_lose};
+use crate::control::ControlSocket;
+use crate::engine::{WorkerHandle, WorkerProcess, prefer_to_lose};
 use crate::error::SandboxError;
 use crate::filter::{self, FilterError};
-use crate::material::{SHARED_BYTES_MIN, Sealed, Small};
-use crate::options::{Interpreter, Isolation};
+use crate::material::{SHARED_BYTES_MIN, SealedMemory, SmallMaterial};
+use crate::options::{InterpreterKind, Isolation};
 use crate::sandbox;
 
 mod search;
@@ -88,14 +88,14 @@ pub(crate) enum Unusable {
 
 /// The base process.
 #[derive(Debug)]
-pub(crate) struct Base {
-    control: Control,
+pub(crate) struct BaseProcess {
+    control: ControlSocket,
     turn: Mutex<()>,
     _child: Child,
 }
 
 #[derive(Serialize)]
-struct Setup {
+struct SessionSetup {
     base_filters: Vec<Vec<u8>>,
     session_filters: Vec<Vec<u8>>,
     session: &'static str,
@@ -105,28 +105,33 @@ struct Setup {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case", untagged)]
-enum Begun {
+enum BegunSession {
     Refused { refused: String },
     Ready { version: String, landlock: u32 },
 }
 
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-enum Order {
-    Template { material: Lent },
-    Session { memory: u64, material: Option<Lent> },
+enum ForkOrder {
+    Template {
+        material: LentDescriptors,
+    },
+    Session {
+        memory: u64,
+        material: Option<LentDescriptors>,
+    },
 }
 
 /// Material in the memory that comes beside an order.
 #[derive(Serialize)]
-struct Lent {
+struct LentDescriptors {
     bytes: u64,
     index_bytes: u64,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case", untagged)]
-enum Done {
+enum ForkDone {
     Failed {
         failed: String,
     },
@@ -139,7 +144,7 @@ enum Done {
     },
 }
 
-impl Base {
+impl BaseProcess {
     /// Tells whether no further session can be forked from it.
     pub(crate) fn is_broken(&self) -> bool {
         self.control.is_broken()
@@ -161,31 +166,31 @@ impl Base {
         base_filters: Vec<Vec<u8>>,
         session_filters: Vec<Vec<u8>>,
     ) -> Result<(Self, Isolation), Unusable> {
-        let setup = Setup {
+        let setup = SessionSetup {
             base_filters,
             session_filters,
             session: SESSION,
             recipes: RECIPES,
             threads_max: THREADS_MAX,
         };
-        let (control, theirs) = Control::pair()?;
+        let (control, theirs) = ControlSocket::pair()?;
         let child = start(program, theirs)?;
         // It waits for its source, and says nothing of itself to others after that.
         prefer_to_lose(child.id().unwrap_or_default());
         let talk = async {
             control.send_bytes(BASE.as_bytes(), &[]).await?;
             control.send(&setup, &[]).await?;
-            control.receive::<Begun>().await
+            control.receive::<BegunSession>().await
         };
         let begun = timeout(BEGIN_MAX, talk)
             .await
             .map_err(|_| Unusable::Late)?
             .map_err(Unusable::Ended)?;
         match begun.0 {
-            Begun::Refused { refused } => Err(Unusable::Refused(refused)),
-            Begun::Ready { version, landlock } => {
+            BegunSession::Refused { refused } => Err(Unusable::Refused(refused)),
+            BegunSession::Ready { version, landlock } => {
                 let isolation = Isolation {
-                    interpreter: Interpreter::CPython,
+                    interpreter: InterpreterKind::CPython,
                     version,
                     program: Some(program.to_owned()),
                     landlock: Some(landlock),
@@ -229,34 +234,37 @@ fn start(program: &Path, control: OwnedFd) -> io::Result<Child> {
 
 /// Source of the sessions on one context.
 #[derive(Clone, Debug)]
-pub(crate) enum Template {
+pub(crate) enum ForkTemplate {
     /// A process that holds the material, for all sessions together.
-    Shared(Arc<Shared>),
+    Shared(Arc<CpythonShared>),
     /// Any base process; each session reads the material by itself.
-    Own(Arc<Small>),
+    Own(Arc<SmallMaterial>),
 }
 
 #[derive(Debug)]
-pub(crate) struct Shared {
-    control: Control,
+pub(crate) struct CpythonShared {
+    control: ControlSocket,
     turn: Mutex<()>,
-    _process: Process,
+    _process: WorkerProcess,
     // Its parent: it must not end before.
-    _base: Arc<Base>,
+    _base: Arc<BaseProcess>,
 }
 
-impl Template {
-    pub(crate) async fn load(base: &Arc<Base>, material: Sealed) -> Result<Self, SandboxError> {
+impl ForkTemplate {
+    pub(crate) async fn load(
+        base: &Arc<BaseProcess>,
+        material: SealedMemory,
+    ) -> Result<Self, SandboxError> {
         if material.bytes < SHARED_BYTES_MIN {
-            return Ok(Self::Own(Arc::new(Small::new(material)?)));
+            return Ok(Self::Own(Arc::new(SmallMaterial::new(material)?)));
         }
         let base = Arc::clone(base);
-        let (control, theirs) = Control::pair()?;
+        let (control, theirs) = ControlSocket::pair()?;
         let order = {
             let base = Arc::clone(&base);
             async move {
-                let order = Order::Template {
-                    material: Lent {
+                let order = ForkOrder::Template {
+                    material: LentDescriptors {
                         bytes: material.bytes,
                         index_bytes: material.index_bytes,
                     },
@@ -271,25 +279,25 @@ impl Template {
             }
         };
         let process = whole(order).await?;
-        let (ready, _) = control.receive::<Done>().await.map_err(failed)?;
+        let (ready, _) = control.receive::<ForkDone>().await.map_err(failed)?;
         match ready {
-            Done::Ready { .. } => Ok(Self::Shared(Arc::new(Shared {
+            ForkDone::Ready { .. } => Ok(Self::Shared(Arc::new(CpythonShared {
                 control,
                 turn: Mutex::new(()),
                 _process: process,
                 _base: base,
             }))),
-            Done::Failed { failed } => Err(SandboxError::BadMaterial { cause: failed }),
-            Done::Forked { .. } => Err(out_of_turn()),
+            ForkDone::Failed { failed } => Err(SandboxError::BadMaterial { cause: failed }),
+            ForkDone::Forked { .. } => Err(out_of_turn()),
         }
     }
 
     /// Begins a worker, where it needs one from the base process that the sandbox has now.
     pub(crate) async fn open(
         &self,
-        sandbox: &sandbox::Shared,
+        sandbox: &sandbox::SandboxShared,
         memory: u64,
-    ) -> Result<Worker, SandboxError> {
+    ) -> Result<WorkerHandle, SandboxError> {
         let memory = memory.min(MEMORY_BYTES_MAX);
         let (ours, theirs) = UnixStream::pair().map_err(SandboxError::io("make a socket"))?;
         let theirs = theirs
@@ -303,7 +311,7 @@ impl Template {
             Self::Shared(shared) => {
                 let shared = Arc::clone(shared);
                 whole(async move {
-                    let order = Order::Session {
+                    let order = ForkOrder::Session {
                         memory,
                         material: None,
                     };
@@ -314,9 +322,9 @@ impl Template {
             Self::Own(material) => {
                 let (base, material) = (sandbox.base().await?, Arc::clone(material));
                 whole(async move {
-                    let order = Order::Session {
+                    let order = ForkOrder::Session {
                         memory,
-                        material: Some(Lent {
+                        material: Some(LentDescriptors {
                             bytes: material.bytes,
                             index_bytes: material.index_bytes,
                         }),
@@ -328,7 +336,7 @@ impl Template {
                 .await?
             }
         };
-        Ok(Worker {
+        Ok(WorkerHandle {
             stream: ours,
             process,
         })
@@ -337,8 +345,8 @@ impl Template {
 
 /// Runs an exchange to its end, even when the caller is gone: the next one must find no reply of this one.
 async fn whole(
-    exchange: impl Future<Output = Result<Process, SandboxError>> + Send + 'static,
-) -> Result<Process, SandboxError> {
+    exchange: impl Future<Output = Result<WorkerProcess, SandboxError>> + Send + 'static,
+) -> Result<WorkerProcess, SandboxError> {
     tokio::spawn(exchange)
         .await
         .map_err(|error| SandboxError::BaseFailed {
@@ -348,11 +356,11 @@ async fn whole(
 
 /// Orders a fork, and takes the child's descriptor.
 async fn exchange(
-    control: &Control,
+    control: &ControlSocket,
     turn: &Mutex<()>,
-    order: &Order,
+    order: &ForkOrder,
     descriptors: &[std::os::fd::BorrowedFd<'_>],
-) -> Result<Process, SandboxError> {
+) -> Result<WorkerProcess, SandboxError> {
     // Replies have no number: one exchange must be over before the next begins.
     let _turn = turn.lock().await;
     if control.is_broken() {
@@ -360,7 +368,7 @@ async fn exchange(
     }
     let talk = async {
         control.send(order, descriptors).await?;
-        control.receive::<Done>().await
+        control.receive::<ForkDone>().await
     };
     let talked = match timeout(OPEN_MAX, talk).await {
         Ok(talked) => talked,
@@ -368,8 +376,10 @@ async fn exchange(
     };
     let (done, mut descriptors) = talked.inspect_err(|_| control.give_up()).map_err(failed)?;
     match (done, descriptors.pop()) {
-        (Done::Forked { process }, Some(descriptor)) => Ok(Process::new(descriptor, process)),
-        (Done::Failed { failed }, _) => Err(SandboxError::BaseFailed { what: failed }),
+        (ForkDone::Forked { process }, Some(descriptor)) => {
+            Ok(WorkerProcess::new(descriptor, process))
+        }
+        (ForkDone::Failed { failed }, _) => Err(SandboxError::BaseFailed { what: failed }),
         _ => Err(out_of_turn()),
     }
 }

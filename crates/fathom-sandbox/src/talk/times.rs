@@ -6,7 +6,7 @@ use fathom_core::cell::CellErrorKind;
 use tokio::select;
 use tokio::time::Instant;
 
-use super::{LOOK_EVERY, Live, THREADS_MAX, Talk, Talked};
+use super::{CellDialogue, DialogueEnd, LOOK_EVERY, LiveWorker, THREADS_MAX};
 use crate::clock;
 
 /// Messages that are still heard when a cell's time is over: they may have come in time, and the host was held up.
@@ -15,7 +15,7 @@ const LATE_FRAMES: u32 = 16;
 /// Computing time between two looks that needs no turn: what it takes to read answers and to ask on.
 const BESIDE_MAX: Duration = Duration::from_millis(100);
 
-impl Talk<'_> {
+impl CellDialogue<'_> {
     /// The worker's deadline for its current task.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let goes = self.paused() && self.halted.is_none();
@@ -27,7 +27,7 @@ impl Talk<'_> {
             .min()
     }
 
-    pub(super) async fn due(&mut self) -> Option<Talked> {
+    pub(super) async fn due(&mut self) -> Option<DialogueEnd> {
         let now = clock::now();
         if self.deadline().is_some_and(|then| then <= now) {
             return self.late(now).await;
@@ -41,7 +41,7 @@ impl Talk<'_> {
         None
     }
 
-    fn look(&mut self) -> Option<Talked> {
+    fn look(&mut self) -> Option<DialogueEnd> {
         self.look = clock::now() + LOOK_EVERY;
         let load = self.live.worker.process.load()?;
         if load.threads > THREADS_MAX {
@@ -67,7 +67,7 @@ impl Talk<'_> {
             return;
         }
         self.permit = self.shared.turn_now();
-        let Live { inbox, outbox, .. } = &*self.live;
+        let LiveWorker { inbox, outbox, .. } = &*self.live;
         if self.permit.is_some() {
             self.wake();
         } else if self.halted.is_none() && inbox.deadline().is_none() && outbox.is_empty() {
@@ -86,7 +86,7 @@ impl Talk<'_> {
         }
     }
 
-    async fn late(&mut self, now: Instant) -> Option<Talked> {
+    async fn late(&mut self, now: Instant) -> Option<DialogueEnd> {
         if self.watch.deadline().is_some_and(|then| then <= now) {
             return self.overdue().await;
         }
@@ -97,7 +97,7 @@ impl Talk<'_> {
     }
 
     /// The time is over. What lies there already counts, once.
-    async fn overdue(&mut self) -> Option<Talked> {
+    async fn overdue(&mut self) -> Option<DialogueEnd> {
         let late = if std::mem::replace(&mut self.was_late, true) {
             0
         } else {
@@ -105,7 +105,7 @@ impl Talk<'_> {
         };
         for _ in 0..late {
             let room = self.room();
-            let Live { worker, inbox, .. } = &mut *self.live;
+            let LiveWorker { worker, inbox, .. } = &mut *self.live;
             let talked = select! {
                 biased;
                 filled = inbox.fill(&worker.stream, room) => match filled {
@@ -121,7 +121,7 @@ impl Talk<'_> {
         Some(self.timed_out())
     }
 
-    fn timed_out(&mut self) -> Talked {
+    fn timed_out(&mut self) -> DialogueEnd {
         if self.has_strayed {
             return self.died("it asked something else than before");
         }

@@ -10,7 +10,7 @@ use monty_types::{
 use serde_json::{Value, json};
 
 use super::values;
-use super::wire::{Outcome, Reply, ToWorker, Wire};
+use super::wire::{OutcomeReply, ReplyFrame, ToWorker, WorkerWire};
 use crate::frames::{BATCH_MAX, FRAME_BYTES_MAX};
 
 /// The interpreter has no exceptions but its own, so each fault is one of those that code here has little other use for.
@@ -46,14 +46,16 @@ pub(super) fn known_function(name: &str) -> Option<MontyObject> {
 }
 
 /// An answer that ends its cell.
-pub(super) enum Submission {
+pub(super) enum CellSubmission {
     Value(MontyObject),
     /// The value of the variable of this name.
     Variable(String),
 }
 
 /// The value that a call submits, if it submits one.
-pub(super) fn submission(call: &ReplFunctionCall) -> Option<Result<Submission, MontyException>> {
+pub(super) fn submission(
+    call: &ReplFunctionCall,
+) -> Option<Result<CellSubmission, MontyException>> {
     if call.object_id.is_some() {
         return None;
     }
@@ -65,9 +67,9 @@ pub(super) fn submission(call: &ReplFunctionCall) -> Option<Result<Submission, M
         let value = value.ok_or_else(|| type_error("an answer is missing"))?;
         Ok(match value {
             MontyObject::String(name) if call.function_name == "FINAL_VAR" && is_name(&name) => {
-                Submission::Variable(name)
+                CellSubmission::Variable(name)
             }
-            value => Submission::Value(value),
+            value => CellSubmission::Value(value),
         })
     }))
 }
@@ -81,16 +83,16 @@ fn is_name(text: &str) -> bool {
 }
 
 /// The host, as a cell sees it.
-pub(super) struct Host {
-    pub(super) wire: Wire,
+pub(super) struct HostCalls {
+    pub(super) wire: WorkerWire,
     cell: u32,
     question: u32,
     /// Number of requests for the time. It advances by a millisecond each, so that a replay sees the same.
     ticks: u32,
 }
 
-impl Host {
-    pub(super) fn new(wire: Wire) -> Self {
+impl HostCalls {
+    pub(super) fn new(wire: WorkerWire) -> Self {
         Self {
             wire,
             cell: 0,
@@ -136,7 +138,7 @@ impl Host {
     }
 
     /// Waits for the answer to the question that is open.
-    fn answer(&mut self) -> io::Result<Reply> {
+    fn answer(&mut self) -> io::Result<ReplyFrame> {
         while let Some(frame) = self.wire.receive()? {
             match frame {
                 ToWorker::Answer { id, reply } if id == self.question => return Ok(reply),
@@ -188,14 +190,14 @@ impl Host {
 
 /// Form of a call: one prompt, or a list of them.
 #[derive(Clone, Copy)]
-enum Count {
+enum QuestionCount {
     One,
     Many,
 }
-use Count::{Many, One};
+use QuestionCount::{Many, One};
 
 /// A question to the sub-model; nothing when there are no prompts.
-fn query(call: &ReplFunctionCall, count: Count) -> Result<Option<Value>, MontyException> {
+fn query(call: &ReplFunctionCall, count: QuestionCount) -> Result<Option<Value>, MontyException> {
     let [prompts, contexts, pattern, tokens] = match count {
         One => arguments(call, ["prompt", "context", "pattern", "max_tokens"])?,
         Many => arguments(call, ["prompts", "contexts", "pattern", "max_tokens"])?,
@@ -224,7 +226,7 @@ fn query(call: &ReplFunctionCall, count: Count) -> Result<Option<Value>, MontyEx
 }
 
 /// A question to children; nothing when there are no tasks.
-fn recurse(call: &ReplFunctionCall, count: Count) -> Result<Option<Value>, MontyException> {
+fn recurse(call: &ReplFunctionCall, count: QuestionCount) -> Result<Option<Value>, MontyException> {
     let [goals, contexts] = match count {
         One => arguments(call, ["question", "context"])?,
         Many => arguments(call, ["questions", "contexts"])?,
@@ -248,7 +250,7 @@ fn recurse(call: &ReplFunctionCall, count: Count) -> Result<Option<Value>, Monty
 fn each(
     prompts: Option<MontyObject>,
     contexts: Option<MontyObject>,
-    count: Count,
+    count: QuestionCount,
 ) -> Result<Vec<(String, Option<MontyObject>)>, MontyException> {
     let prompts = texts(prompts, count)?;
     let contexts = match (contexts, count) {
@@ -270,7 +272,10 @@ fn each(
     Ok(prompts.into_iter().zip(contexts).collect())
 }
 
-fn texts(prompts: Option<MontyObject>, count: Count) -> Result<Vec<String>, MontyException> {
+fn texts(
+    prompts: Option<MontyObject>,
+    count: QuestionCount,
+) -> Result<Vec<String>, MontyException> {
     let prompts = match (prompts, count) {
         (Some(prompt), One) => vec![prompt],
         (Some(MontyObject::List(prompts) | MontyObject::Tuple(prompts)), Many) => prompts,
@@ -320,18 +325,18 @@ fn arguments<const COUNT: usize>(
 }
 
 /// An answer as the value, or the exception, that the call gets.
-fn result(reply: Reply, batched: bool) -> ExtFunctionResult {
+fn result(reply: ReplyFrame, batched: bool) -> ExtFunctionResult {
     let outcomes = match reply {
-        Reply::Each(outcomes) => outcomes,
-        Reply::Budget(budget) => return values::from_value(budget).into(),
+        ReplyFrame::Each(outcomes) => outcomes,
+        ReplyFrame::Budget(budget) => return values::from_value(budget).into(),
     };
-    let failed = |outcome: &Outcome| matches!(outcome, Outcome::Fault { .. });
+    let failed = |outcome: &OutcomeReply| matches!(outcome, OutcomeReply::Fault { .. });
     if !batched || outcomes.iter().all(failed) {
         return match outcomes.into_iter().next() {
-            Some(Outcome::Said(text) | Outcome::Chosen { text }) => {
+            Some(OutcomeReply::Said(text) | OutcomeReply::Chosen { text }) => {
                 MontyObject::String(text).into()
             }
-            Some(Outcome::Fault { kind, message }) => {
+            Some(OutcomeReply::Fault { kind, message }) => {
                 let (exception, message) = fault(&kind, &message);
                 MontyException::new(exception, Some(message)).into()
             }
@@ -339,8 +344,8 @@ fn result(reply: Reply, batched: bool) -> ExtFunctionResult {
         };
     }
     let item = |outcome| match outcome {
-        Outcome::Said(text) | Outcome::Chosen { text } => MontyObject::String(text),
-        Outcome::Fault { kind, message } => {
+        OutcomeReply::Said(text) | OutcomeReply::Chosen { text } => MontyObject::String(text),
+        OutcomeReply::Fault { kind, message } => {
             let (exc_type, message) = fault(&kind, &message);
             MontyObject::Exception {
                 exc_type,

@@ -9,18 +9,18 @@ use monty_types::{
 };
 use serde_json::{Value, json};
 
-use super::calls::{FAULTS, Host, Submission, known_function, submission};
-use super::out::{Meter, Out};
+use super::calls::{CellSubmission, FAULTS, HostCalls, known_function, submission};
+use super::out::{CapturedOutput, OutputMeter};
 use super::values;
-use super::wire::{Cell, ToWorker, Wire};
+use super::wire::{CellFrame, ToWorker, WorkerWire};
 use crate::frames::ERROR_BYTES_MAX;
 
 /// A session's interpreter, and what it knows of its cells.
-pub(super) struct Session {
-    host: Host,
+pub(super) struct WorkerSession {
+    host: HostCalls,
     /// Away only while a cell runs.
     interpreter: Option<MontyRepl>,
-    out: Out,
+    out: CapturedOutput,
     /// The interpreter numbers what it is fed; this is which cell each was.
     fed: Vec<u32>,
     /// The code of all cells that say somewhere which variable is the answer.
@@ -28,18 +28,18 @@ pub(super) struct Session {
 }
 
 /// End of a cell's code.
-enum Left {
+enum CellExit {
     /// With its last value, or an exception.
     Ended(Result<MontyObject, MontyException>),
-    Submitted(Submission),
+    Submitted(CellSubmission),
 }
 
-impl Session {
+impl WorkerSession {
     pub(super) fn new(
-        wire: Wire,
+        wire: WorkerWire,
         context: MontyObject,
         memory: u64,
-        meter: Meter,
+        meter: OutputMeter,
     ) -> io::Result<Self> {
         let memory = usize::try_from(memory).unwrap_or(usize::MAX);
         let tracker = ResourceTracker::new(ResourceLimits::default().max_memory(memory));
@@ -49,9 +49,9 @@ impl Session {
             .feed_run(&beginning(), inputs, PrintWriter::Disabled)
             .map_err(|error| io::Error::other(error.to_string()))?;
         Ok(Self {
-            host: Host::new(wire),
+            host: HostCalls::new(wire),
             interpreter: Some(interpreter),
-            out: Out::new(meter),
+            out: CapturedOutput::new(meter),
             fed: vec![0],
             naming: String::new(),
         })
@@ -63,7 +63,7 @@ impl Session {
     }
 
     /// Runs a cell and tells the host how it ended.
-    pub(super) fn run(&mut self, cell: &Cell) -> io::Result<()> {
+    pub(super) fn run(&mut self, cell: &CellFrame) -> io::Result<()> {
         self.out.begin(cell.output);
         self.host.begin(cell.number);
         if cell.code.contains(FINAL_VAR) {
@@ -71,26 +71,27 @@ impl Session {
         }
         let mut end = json!({ "cell": cell.number });
         let ended = match self.feed(cell)? {
-            Left::Ended(Ok(MontyObject::None)) => Ok(None),
-            Left::Ended(Ok(value)) => {
+            CellExit::Ended(Ok(MontyObject::None)) => Ok(None),
+            CellExit::Ended(Ok(value)) => {
                 self.out.print(&value.py_repr());
                 self.out.print("\n");
                 Ok(None)
             }
-            Left::Ended(Err(exception)) => Err(self.described(&exception)),
-            Left::Submitted(Submission::Value(value)) => Ok(Some(value)),
-            Left::Submitted(Submission::Variable(name)) => match named(&self.naming, &name) {
-                Named::Literally => {
+            CellExit::Ended(Err(exception)) => Err(self.described(&exception)),
+            CellExit::Submitted(CellSubmission::Value(value)) => Ok(Some(value)),
+            CellExit::Submitted(CellSubmission::Variable(name)) => match named(&self.naming, &name)
+            {
+                NamedCell::Literally => {
                     let value = self.own_variable(&name).map(Some);
                     value.ok_or_else(|| {
                         raised("NameError", &format!("there is no variable '{name}'"))
                     })
                 }
-                Named::Made => {
+                NamedCell::Made => {
                     let value = self.own_variable(&name);
                     Ok(Some(value.unwrap_or(MontyObject::String(name))))
                 }
-                Named::Not => Ok(Some(MontyObject::String(name))),
+                NamedCell::Not => Ok(Some(MontyObject::String(name))),
             },
         };
         match ended.and_then(|submitted| self.given(submitted, &mut end)) {
@@ -141,7 +142,7 @@ impl Session {
     }
 
     /// Runs code until it ends, and answers on the way what it asks.
-    fn feed(&mut self, cell: &Cell) -> io::Result<Left> {
+    fn feed(&mut self, cell: &CellFrame) -> io::Result<CellExit> {
         let interpreter = self.interpreter.take();
         let interpreter = interpreter.ok_or_else(|| io::Error::other("no interpreter"))?;
         if !cell.code.is_empty() {
@@ -154,16 +155,16 @@ impl Session {
             progress = match progress {
                 Err(stopped) => {
                     self.interpreter = Some(stopped.repl);
-                    return Ok(Left::Ended(Err(stopped.error)));
+                    return Ok(CellExit::Ended(Err(stopped.error)));
                 }
                 Ok(ReplProgress::Complete { repl, value }) => {
                     self.interpreter = Some(repl);
-                    return Ok(Left::Ended(Ok(value)));
+                    return Ok(CellExit::Ended(Ok(value)));
                 }
                 Ok(ReplProgress::FunctionCall(asked)) => match submission(&asked) {
                     Some(Ok(submission)) => {
                         self.interpreter = Some(asked.into_repl());
-                        return Ok(Left::Submitted(submission));
+                        return Ok(CellExit::Submitted(submission));
                     }
                     Some(Err(exception)) => asked.resume(exception, PrintWriter::Callback(out)),
                     None => {
@@ -277,7 +278,7 @@ fn what_it_holds(value: MontyObject) -> MontyObject {
 
 /// The variable that code names as the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Named {
+enum NamedCell {
     /// It gives the value of one.
     Not,
     /// It may have put the name together.
@@ -285,26 +286,26 @@ enum Named {
     Literally,
 }
 
-fn named(code: &str, name: &str) -> Named {
+fn named(code: &str, name: &str) -> NamedCell {
     let ways = code.split(FINAL_VAR).skip(1).map(|argument| {
         let argument = argument.trim_start();
         let literal = argument.trim_start_matches(['f', 'r', 'u']);
         let quoted = literal.strip_prefix(['"', '\'']);
         match quoted.and_then(|rest| rest.split_once(['"', '\''])) {
-            None => Named::Not,
-            Some((quoted, _)) if quoted == name => Named::Literally,
+            None => NamedCell::Not,
+            Some((quoted, _)) if quoted == name => NamedCell::Literally,
             Some((quoted, after)) => {
                 let is_filled = argument.starts_with('f') && quoted.contains('{');
                 let is_whole = after.trim_start().starts_with(')');
                 if is_filled || !is_whole {
-                    Named::Made
+                    NamedCell::Made
                 } else {
-                    Named::Not
+                    NamedCell::Not
                 }
             }
         }
     });
-    ways.max().unwrap_or(Named::Not)
+    ways.max().unwrap_or(NamedCell::Not)
 }
 
 fn raised(name: &str, message: &str) -> Value {

@@ -43,7 +43,7 @@ const THREADS_MAX: u64 = 8_192;
 
 /// The program to become.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Job {
+pub(crate) struct ConfineJob {
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<String>,
     /// The only folder that can be written to.
@@ -57,7 +57,7 @@ pub(crate) struct Job {
 }
 
 /// Becomes the program. It comes back only when it cannot, with the reason.
-pub(super) fn become_program(job: &Job) -> String {
+pub(super) fn become_program(job: &ConfineJob) -> String {
     let mut command = command(job);
     match lock_in(job) {
         Ok(()) => format!("it cannot be started: {}", command.exec()),
@@ -69,7 +69,7 @@ pub(super) fn become_program(job: &Job) -> String {
     clippy::disallowed_methods,
     reason = "the place where the sandbox becomes a program that people allowed"
 )]
-fn command(job: &Job) -> Command {
+fn command(job: &ConfineJob) -> Command {
     let mut command = Command::new(&job.program);
     command
         .args(&job.arguments)
@@ -83,7 +83,7 @@ fn command(job: &Job) -> Command {
     command
 }
 
-fn lock_in(job: &Job) -> Result<(), LockError> {
+fn lock_in(job: &ConfineJob) -> Result<(), LockError> {
     // Whatever else is open here would be open in the program, too.
     close_fds::set_fds_cloexec(3, &[]);
     let filters = filter::confined(std::process::id())?;
@@ -96,7 +96,7 @@ fn lock_in(job: &Job) -> Result<(), LockError> {
     verify()
 }
 
-fn deny_files(job: &Job) -> Result<(), LockError> {
+fn deny_files(job: &ConfineJob) -> Result<(), LockError> {
     let read = AccessFs::from_read(ABI::V6);
     let look = make_bitflags!(AccessFs::{ReadFile | ReadDir});
     // Neither to execute what was written, nor to make devices.
@@ -124,7 +124,7 @@ fn deny_files(job: &Job) -> Result<(), LockError> {
     Ok(())
 }
 
-fn limit(job: &Job) -> Result<(), LockError> {
+fn limit(job: &ConfineJob) -> Result<(), LockError> {
     for (resource, most) in [
         (Resource::As, job.memory),
         (Resource::Cpu, job.seconds),

@@ -47,7 +47,7 @@ pub(super) enum LockError {
 
 /// Locks in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Locked {
+pub(crate) struct LockedDown {
     /// Version of the kernel's landlock interface, where there is one.
     pub(crate) landlock: Option<u32>,
     /// Set while a filter of system calls is in force.
@@ -103,7 +103,7 @@ pub(super) fn lock_in(used_bytes: u64, memory: u64) -> Result<bool, LockError> {
 }
 
 /// Tries what must fail by now.
-pub(super) fn verify(locked: Locked) -> Result<(), LockError> {
+pub(super) fn verify(locked: LockedDown) -> Result<(), LockError> {
     let denied = |result: io::Result<()>| {
         result.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
     };

@@ -15,14 +15,14 @@ const LOOKS_APART: u32 = 16;
 /// Tells the interpreter how much memory there is in use. It would know by itself in a program whose every allocation it
 /// counts; this one asks the kernel.
 #[derive(Debug)]
-pub(super) struct Meter {
+pub(super) struct OutputMeter {
     /// Opened before files were denied.
     statm: File,
     page_bytes: usize,
     asked: u32,
 }
 
-impl Meter {
+impl OutputMeter {
     pub(super) fn open() -> io::Result<Self> {
         Ok(Self {
             statm: File::open("/proc/self/statm")?,
@@ -57,7 +57,7 @@ impl Meter {
 
 /// Keeps the beginning and the end of what is printed, and counts it all.
 #[derive(Debug)]
-pub(super) struct Out {
+pub(super) struct CapturedOutput {
     head: String,
     tail: String,
     half: usize,
@@ -66,11 +66,11 @@ pub(super) struct Out {
     told: u64,
     /// Set when something was left out of the beginning.
     head_full: bool,
-    pub(super) meter: Meter,
+    pub(super) meter: OutputMeter,
 }
 
-impl Out {
-    pub(super) fn new(meter: Meter) -> Self {
+impl CapturedOutput {
+    pub(super) fn new(meter: OutputMeter) -> Self {
         Self {
             head: String::new(),
             tail: String::new(),
@@ -134,7 +134,7 @@ impl Out {
     }
 }
 
-impl PrintWriterCallback for Out {
+impl PrintWriterCallback for CapturedOutput {
     fn stdout_write(&mut self, output: Cow<'_, str>) -> Result<(), MontyException> {
         self.print(&output);
         Ok(())

@@ -14,25 +14,25 @@ const VALUE_DEPTH_MAX: usize = 200;
 
 /// Reads JSON into a value.
 pub(super) fn from_json(json: &str) -> Result<MontyObject, serde_json::Error> {
-    serde_json::from_str::<Json>(json).map(|json| json.0)
+    serde_json::from_str::<JsonValue>(json).map(|json| json.0)
 }
 
 /// Converts parsed JSON to a value.
 pub(super) fn from_value(value: Value) -> MontyObject {
-    Json::deserialize(value).map_or(MontyObject::None, |json| json.0)
+    JsonValue::deserialize(value).map_or(MontyObject::None, |json| json.0)
 }
 
-struct Json(MontyObject);
+struct JsonValue(MontyObject);
 
-impl<'de> Deserialize<'de> for Json {
+impl<'de> Deserialize<'de> for JsonValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reader).map(Json)
+        deserializer.deserialize_any(JsonDecoder).map(JsonValue)
     }
 }
 
-struct Reader;
+struct JsonDecoder;
 
-impl<'de> Visitor<'de> for Reader {
+impl<'de> Visitor<'de> for JsonDecoder {
     type Value = MontyObject;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -70,7 +70,7 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<MontyObject, A::Error> {
         let mut items = Vec::new();
-        while let Some(Json(item)) = list.next_element()? {
+        while let Some(JsonValue(item)) = list.next_element()? {
             items.push(item);
         }
         Ok(MontyObject::List(items))
@@ -78,7 +78,7 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<MontyObject, A::Error> {
         let mut pairs = Vec::new();
-        while let Some((key, Json(value))) = map.next_entry::<String, Json>()? {
+        while let Some((key, JsonValue(value))) = map.next_entry::<String, JsonValue>()? {
             pairs.push((MontyObject::String(key), value));
         }
         Ok(MontyObject::dict(pairs))

@@ -7,9 +7,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::confine::Job;
-use super::lockdown::Locked;
-use crate::material::Piece;
+use super::confine::ConfineJob;
+use super::lockdown::LockedDown;
+use crate::material::MaterialPiece;
 
 /// Most bytes of one frame of the host: answers to a whole batch can be large.
 const HOST_FRAME_BYTES_MAX: usize = 1 << 30;
@@ -17,39 +17,39 @@ const HOST_FRAME_BYTES_MAX: usize = 1 << 30;
 /// The worker's first frame: what is in force, or why it will not run code.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Greeting {
-    Ready(Locked),
+pub(crate) enum GreetingFrame {
+    Ready(LockedDown),
     Refused { reason: String },
 }
 
 /// The host's first frame: what the worker is for.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum First {
+pub(crate) enum FirstFrame {
     /// It runs cells.
-    Begin(Begin),
+    Begin(BeginFrame),
     /// It becomes a program.
-    Confine(Job),
+    Confine(ConfineJob),
 }
 
 /// Start of the conversation with a worker.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Begin {
+pub(crate) struct BeginFrame {
     /// Most bytes of memory beyond the material.
     pub(crate) memory: u64,
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<MaterialPiece>,
 }
 
 /// A frame of the host.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ToWorker {
-    Cell(Cell),
-    Answer { id: u32, reply: Reply },
+    Cell(CellFrame),
+    Answer { id: u32, reply: ReplyFrame },
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Cell {
+pub(super) struct CellFrame {
     #[serde(rename = "cell")]
     pub(super) number: u32,
     pub(super) code: String,
@@ -58,24 +58,24 @@ pub(super) struct Cell {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Reply {
-    Each(Vec<Outcome>),
+pub(super) enum ReplyFrame {
+    Each(Vec<OutcomeReply>),
     /// Already as it stands in the sandbox.
     Budget(Value),
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Outcome {
+pub(super) enum OutcomeReply {
     Said(String),
     Chosen { text: String },
     Fault { kind: String, message: String },
 }
 
 /// Reads and writes frames, and waits while it does.
-pub(super) struct Wire(File);
+pub(super) struct WorkerWire(File);
 
-impl Wire {
+impl WorkerWire {
     pub(super) fn new(socket: File) -> Self {
         Self(socket)
     }

@@ -4,13 +4,14 @@ use std::time::{Duration, Instant};
 
 use fathom_core::amounts::Amounts;
 use fathom_core::cell::{
-    CellAnswer, CellBudget, CellCall, CellEnd, CellErrorKind, CellLimits, CellOutcome,
-    CellQuestion, CellReply, Form,
+    CellAnswer, CellBudget, CellCall, CellErrorKind, CellLimits, CellOutcome, CellQuestion,
+    CellReply, CellResult, ValueFormat,
 };
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use fathom_sandbox::{
-    Cell, Choice, Content, Context, Heard, Interpreter, Material, Sandbox, Session,
+    CellEvent, InterpreterChoice, InterpreterKind, MaterialContent, Sandbox, SandboxContext,
+    SandboxMaterial, SandboxSession, SessionCell,
 };
 use serde::Deserialize;
 
@@ -117,7 +118,7 @@ impl Attack {
     }
 
     /// How its end differs from what the table says. Monty knows less, so much ends there before it begins.
-    fn not_met(&self, fate: Fate, end: &CellEnd) -> Vec<String> {
+    fn not_met(&self, fate: Fate, end: &CellResult) -> Vec<String> {
         let mut wrong = Vec::new();
         if !self.ends.contains(&fate) {
             wrong.push(format!("it ended as {fate:?}: {}", shown(end)));
@@ -145,7 +146,7 @@ impl Attack {
     }
 }
 
-fn fate(end: &CellEnd) -> Result<Fate, String> {
+fn fate(end: &CellResult) -> Result<Fate, String> {
     match end.error.as_ref().map(|error| error.kind) {
         None | Some(CellErrorKind::Syntax | CellErrorKind::Raised) => Ok(Fate::Contained),
         Some(CellErrorKind::TimedOut) => Ok(Fate::TimedOut),
@@ -159,7 +160,7 @@ fn fate(end: &CellEnd) -> Result<Fate, String> {
 
 /// A cell that was run to its end.
 struct Played {
-    end: CellEnd,
+    end: CellResult,
     asked: Vec<CellQuestion>,
     took: Duration,
 }
@@ -206,12 +207,12 @@ fn reply(call: &CellCall, said: &Text) -> CellReply {
 }
 
 async fn play(
-    session: &mut Session,
+    session: &mut SandboxSession,
     code: &str,
     limits: CellLimits,
     answer: &Text,
 ) -> Result<Played, String> {
-    let cell = Cell {
+    let cell = SessionCell {
         code: code.into(),
         limits,
         asked: Vec::new(),
@@ -222,14 +223,14 @@ async fn play(
     let hear = async {
         loop {
             match session.next().await {
-                Heard::Asked(question) => {
+                CellEvent::Asked(question) => {
                     let reply = reply(&question.call, answer);
                     let id = question.id;
                     asked.push(question);
                     // An attack may have ended its cell before the answer is there.
                     let _ = session.answer(CellAnswer { id, reply });
                 }
-                Heard::Ended(end) => return end,
+                CellEvent::Ended(end) => return end,
             }
         }
     };
@@ -246,15 +247,15 @@ async fn play(
 /// Runs an attack and tells what is wrong.
 async fn attack(
     attack: &Attack,
-    on: Interpreter,
-    (sandbox, context): (&Sandbox, &Context),
+    on: InterpreterKind,
+    (sandbox, context): (&Sandbox, &SandboxContext),
     stage: &mut Stage,
 ) -> Result<(), String> {
     let mut session = sandbox.session(context, Vec::new());
     let answer = attack.answer();
     let prelude = stage.fill(match on {
-        Interpreter::CPython => include_str!("attacks/prelude.py"),
-        Interpreter::Monty => include_str!("attacks/prelude_monty.py"),
+        InterpreterKind::CPython => include_str!("attacks/prelude.py"),
+        InterpreterKind::Monty => include_str!("attacks/prelude_monty.py"),
     });
     let begun = play(&mut session, &prelude, after(attack), &answer).await?;
     if begun.end.error.is_some() {
@@ -279,7 +280,7 @@ async fn attack(
     }
     let end = last.ok_or("it has no cells")?;
     let fate = fate(&end)?;
-    if on == Interpreter::CPython {
+    if on == InterpreterKind::CPython {
         wrong.extend(attack.not_met(fate, &end));
     }
 
@@ -304,7 +305,7 @@ async fn attack(
     }
 }
 
-fn shown(end: &CellEnd) -> String {
+fn shown(end: &CellResult) -> String {
     let brief = |text: &Text| -> String { text.as_str().chars().take(1_500).collect() };
     let error = end
         .error
@@ -314,16 +315,16 @@ fn shown(end: &CellEnd) -> String {
 }
 
 /// Every attack of a group is held; all that is wrong is told at once.
-async fn hold(name: &str, table: &str, on: Interpreter) {
+async fn hold(name: &str, table: &str, on: InterpreterKind) {
     let group: Group = toml::from_str(table).unwrap();
     let sandbox = conformance::sandbox(match on {
-        Interpreter::CPython => Choice::CPython,
-        Interpreter::Monty => Choice::Monty,
+        InterpreterKind::CPython => InterpreterChoice::CPython,
+        InterpreterKind::Monty => InterpreterChoice::Monty,
     });
-    let material = Material {
+    let material = SandboxMaterial {
         name: "material".to_owned(),
-        form: Form::Text,
-        content: Content::Bytes(format!("{MATERIAL}{}", ".".repeat(MATERIAL_BYTES)).into()),
+        form: ValueFormat::Text,
+        content: MaterialContent::Bytes(format!("{MATERIAL}{}", ".".repeat(MATERIAL_BYTES)).into()),
     };
     let context = sandbox.load(vec![material]).await.unwrap();
     let answer = Text::from("ok");
@@ -357,7 +358,7 @@ macro_rules! groups {
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $test() {
                 let table = include_str!(concat!("attacks/", $file, ".toml"));
-                hold($file, table, Interpreter::CPython).await;
+                hold($file, table, InterpreterKind::CPython).await;
             }
         )+
 
@@ -368,7 +369,7 @@ macro_rules! groups {
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $test() {
                     let table = include_str!(concat!("attacks/", $file, ".toml"));
-                    hold(concat!($file, "-monty"), table, Interpreter::Monty).await;
+                    hold(concat!($file, "-monty"), table, InterpreterKind::Monty).await;
                 }
             )+
         }

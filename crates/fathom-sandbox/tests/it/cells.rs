@@ -2,7 +2,8 @@
 
 use fathom_core::amounts::Amounts;
 use fathom_core::cell::{
-    CellBudget, CellCall, CellErrorKind, CellFault, CellOutcome, CellReply, FaultKind, Form,
+    CellBudget, CellCall, CellErrorKind, CellException, CellExceptionKind, CellOutcome, CellReply,
+    ValueFormat,
 };
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
@@ -82,7 +83,7 @@ async fn r02_variables_persist_and_questions_are_answered() {
     );
     let end = run(&mut session, "SUBMIT(x)\nprint('unseen')").await;
     let submitted = end.submitted.unwrap();
-    assert_eq!(submitted.form, Form::Text);
+    assert_eq!(submitted.form, ValueFormat::Text);
     assert_eq!(submitted.text.as_str(), "<a>");
     assert_eq!(end.output.bytes, 0);
     assert_eq!(end.error, None);
@@ -119,44 +120,56 @@ async fn r02_questions_carry_what_code_gave_them() {
         panic!("{calls:?}");
     };
     let context = tasks[0].context.clone().unwrap();
-    assert_eq!((second, context.form), (2, Form::Json));
+    assert_eq!((second, context.form), (2, ValueFormat::Json));
     assert_eq!(context.text.as_str(), r#"{"k": [1, null, null]}"#);
 }
 
 #[tokio::test]
 async fn r02_every_way_to_submit_is_taken() {
     let ways = [
-        ("x = 9\nv = {'k': 'x'}\nFINAL_VAR(v['k'])", Form::Text, "x"),
-        ("x = 9\nFINAL_VAR(name='x')", Form::Json, "9"),
-        ("FINAL = 'x'\nFINAL_VAR(FINAL)", Form::Text, "x"),
-        ("SUBMIT('x')", Form::Text, "x"),
-        ("FINAL('x')", Form::Text, "x"),
-        ("v = 'x'\nFINAL_VAR('v')", Form::Text, "x"),
-        ("v = 'x'\nFINAL_VAR(v)", Form::Text, "x"),
         (
-            "v = {'a': (1, 2)}\nFINAL_VAR('v')",
-            Form::Json,
-            r#"{"a": [1, 2]}"#,
-        ),
-        ("SUBMIT(answer='x')", Form::Text, "x"),
-        ("SUBMIT(3)", Form::Json, "3"),
-        (
-            "answer['content'] = 'x'\nanswer['ready'] = True",
-            Form::Text,
+            "x = 9\nv = {'k': 'x'}\nFINAL_VAR(v['k'])",
+            ValueFormat::Text,
             "x",
         ),
-        ("answer = {'content': 'x', 'ready': True}", Form::Text, "x"),
+        ("x = 9\nFINAL_VAR(name='x')", ValueFormat::Json, "9"),
+        ("FINAL = 'x'\nFINAL_VAR(FINAL)", ValueFormat::Text, "x"),
+        ("SUBMIT('x')", ValueFormat::Text, "x"),
+        ("FINAL('x')", ValueFormat::Text, "x"),
+        ("v = 'x'\nFINAL_VAR('v')", ValueFormat::Text, "x"),
+        ("v = 'x'\nFINAL_VAR(v)", ValueFormat::Text, "x"),
+        (
+            "v = {'a': (1, 2)}\nFINAL_VAR('v')",
+            ValueFormat::Json,
+            r#"{"a": [1, 2]}"#,
+        ),
+        ("SUBMIT(answer='x')", ValueFormat::Text, "x"),
+        ("SUBMIT(3)", ValueFormat::Json, "3"),
+        (
+            "answer['content'] = 'x'\nanswer['ready'] = True",
+            ValueFormat::Text,
+            "x",
+        ),
+        (
+            "answer = {'content': 'x', 'ready': True}",
+            ValueFormat::Text,
+            "x",
+        ),
         (
             "try:\n  SUBMIT('x')\nexcept Exception:\n  SUBMIT('y')",
-            Form::Text,
+            ValueFormat::Text,
             "x",
         ),
         (
             "try:\n  SUBMIT('x')\nexcept BaseException:\n  pass\nSUBMIT('y')",
-            Form::Text,
+            ValueFormat::Text,
             "x",
         ),
-        ("try:\n  SUBMIT('x')\nfinally:\n  1 / 0", Form::Text, "x"),
+        (
+            "try:\n  SUBMIT('x')\nfinally:\n  1 / 0",
+            ValueFormat::Text,
+            "x",
+        ),
     ];
     let mut session = session().await;
     for (code, form, text) in ways {
@@ -286,8 +299,8 @@ async fn r02_a_name_that_is_no_variable_is_not_taken_for_an_answer() {
     );
 }
 
-fn fault(kind: FaultKind) -> CellOutcome {
-    CellOutcome::Fault(CellFault {
+fn fault(kind: CellExceptionKind) -> CellOutcome {
+    CellOutcome::Fault(CellException {
         kind,
         message: "why".into(),
         partial: Some("half".into()),
@@ -298,14 +311,14 @@ fn fault(kind: FaultKind) -> CellOutcome {
 async fn r04_each_fault_is_an_exception_of_its_name() {
     let mut session = session().await;
     for kind in [
-        FaultKind::RateLimited,
-        FaultKind::BudgetExceeded,
-        FaultKind::TooLarge,
-        FaultKind::Refused,
-        FaultKind::Empty,
-        FaultKind::Truncated,
-        FaultKind::TimedOut,
-        FaultKind::Unavailable,
+        CellExceptionKind::RateLimited,
+        CellExceptionKind::BudgetExceeded,
+        CellExceptionKind::TooLarge,
+        CellExceptionKind::Refused,
+        CellExceptionKind::Empty,
+        CellExceptionKind::Truncated,
+        CellExceptionKind::TimedOut,
+        CellExceptionKind::Unavailable,
     ] {
         let code = format!(
             "try:\n  llm_query('x')\nexcept {kind} as e:\n  print(isinstance(e, QueryError), e, e.partial)"
@@ -330,14 +343,17 @@ async fn r04_a_failed_item_of_a_batch_is_an_exception_object_and_all_failed_rais
     let end = run_with(&mut session, cell(code), |_| {
         CellReply::Each(vec![
             CellOutcome::Said("ok".into()),
-            fault(FaultKind::Empty),
+            fault(CellExceptionKind::Empty),
         ])
     })
     .await;
     assert_eq!(end.output.head.as_str(), "ok Empty False\n");
 
     let end = run_with(&mut session, cell("llm_query_batched(['a', 'b'])"), |_| {
-        CellReply::Each(vec![fault(FaultKind::Refused), fault(FaultKind::Empty)])
+        CellReply::Each(vec![
+            fault(CellExceptionKind::Refused),
+            fault(CellExceptionKind::Empty),
+        ])
     })
     .await;
     let error = end.error.unwrap();
@@ -451,7 +467,7 @@ async fn r02_threads_of_a_cell_ask_at_once() {
     session.run(cell(code)).await.unwrap();
     let mut open = Vec::new();
     while open.len() < 4 {
-        let fathom_sandbox::Heard::Asked(question) = session.next().await else {
+        let fathom_sandbox::CellEvent::Asked(question) = session.next().await else {
             panic!("it ended");
         };
         open.push(question);
@@ -464,7 +480,7 @@ async fn r02_threads_of_a_cell_ask_at_once() {
             .answer(fathom_core::cell::CellAnswer { id, reply })
             .unwrap();
     }
-    let fathom_sandbox::Heard::Ended(end) = session.next().await else {
+    let fathom_sandbox::CellEvent::Ended(end) = session.next().await else {
         panic!("it asked more");
     };
     assert_eq!(end.output.head.as_str(), "['<a>', '<b>', '<c>', '<d>']\n");
@@ -490,7 +506,7 @@ async fn r04_a_thread_that_outlives_its_cell_is_told_and_takes_no_answer_of_the_
     session.run(cell(code)).await.unwrap();
     let mut open = Vec::new();
     while open.len() < 2 {
-        let fathom_sandbox::Heard::Asked(question) = session.next().await else {
+        let fathom_sandbox::CellEvent::Asked(question) = session.next().await else {
             panic!("it ended");
         };
         open.push(question);
@@ -502,7 +518,7 @@ async fn r04_a_thread_that_outlives_its_cell_is_told_and_takes_no_answer_of_the_
     session
         .answer(fathom_core::cell::CellAnswer { id, reply })
         .unwrap();
-    let fathom_sandbox::Heard::Ended(end) = session.next().await else {
+    let fathom_sandbox::CellEvent::Ended(end) = session.next().await else {
         panic!("it asked more");
     };
     assert_eq!(end.error, None);

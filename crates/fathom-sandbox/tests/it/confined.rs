@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fathom_core::unit::Millis;
-use fathom_sandbox::confined::{ARGUMENTS_BYTES_MAX, Confined, ConfinedLimits, Ended, Output, run};
+use fathom_sandbox::confined::{
+    ARGUMENTS_BYTES_MAX, ConfinedLimits, ConfinedProgram, ProgramEnd, ProgramResult, run,
+};
 use fathom_sandbox::{SandboxError, WorkerCommand};
 use rustix::io::{FdFlags, fcntl_setfd};
 use tempfile::TempDir;
@@ -31,7 +33,7 @@ async fn try_run(
     arguments: &[&str],
     folder: &Path,
     limits: ConfinedLimits,
-) -> Result<Output, SandboxError> {
+) -> Result<ProgramResult, SandboxError> {
     let allowed: Vec<PathBuf> = [
         PRINTF,
         PYTHON,
@@ -43,7 +45,7 @@ async fn try_run(
     .map(PathBuf::from)
     .to_vec();
     let arguments: Vec<String> = arguments.iter().map(|one| (*one).to_owned()).collect();
-    let confined = Confined {
+    let confined = ConfinedProgram {
         worker: &worker(),
         allowed: &allowed,
         program: Path::new(program),
@@ -56,12 +58,12 @@ async fn try_run(
         .unwrap()
 }
 
-async fn output(program: &str, arguments: &[&str], folder: &Path) -> Output {
+async fn output(program: &str, arguments: &[&str], folder: &Path) -> ProgramResult {
     let limits = ConfinedLimits::default();
     try_run(program, arguments, folder, limits).await.unwrap()
 }
 
-fn said(output: &Output) -> String {
+fn said(output: &ProgramResult) -> String {
     String::from_utf8(output.stdout.kept.clone()).unwrap()
 }
 
@@ -69,7 +71,7 @@ fn said(output: &Output) -> String {
 async fn python(code: &str, folder: &Path) -> String {
     let output = output(PYTHON, &["-I", "-c", code], folder).await;
     let stderr = String::from_utf8_lossy(&output.stderr.kept).into_owned();
-    assert_eq!(output.ended, Ended::Code(0), "{stderr}");
+    assert_eq!(output.ended, ProgramEnd::Code(0), "{stderr}");
     said(&output)
 }
 
@@ -112,7 +114,7 @@ async fn e18_arguments_stay_plain_text() {
     arguments.extend(hostile);
     let output = output(PRINTF, &arguments, folder.path()).await;
     let expected: String = hostile.iter().flat_map(|one| [*one, "\n--\n"]).collect();
-    assert_eq!(output.ended, Ended::Code(0));
+    assert_eq!(output.ended, ProgramEnd::Code(0));
     assert_eq!(said(&output), expected);
     assert_eq!(
         fs::read_to_string(folder.path().join("file")).unwrap(),
@@ -159,7 +161,7 @@ async fn e18_a_program_that_is_not_there_is_told_from_one_that_fails() {
     assert_eq!(error.code(), "F0810");
     assert!(error.to_string().contains("cannot be started"), "{error}");
     let output = output(SHELL, &["-c", "exit 3"], folder.path()).await;
-    assert_eq!(output.ended, Ended::Code(3));
+    assert_eq!(output.ended, ProgramEnd::Code(3));
 }
 
 #[tokio::test]
@@ -257,7 +259,7 @@ async fn e18_what_it_wrote_is_not_executed() {
     fs::write(&script, "#!/bin/sh\necho ran\n").unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
     let output = output(SHELL, &["-c", "./script"], folder.path()).await;
-    assert_eq!(output.ended, Ended::Code(126));
+    assert_eq!(output.ended, ProgramEnd::Code(126));
     assert_eq!(said(&output), "");
 }
 
@@ -302,12 +304,12 @@ async fn e18_a_runaway_is_ended_with_all_it_started() {
         let output = try_run(SHELL, &["-c", code], folder.path(), limits)
             .await
             .unwrap();
-        assert_eq!(output.ended, Ended::TimeUp, "{code}");
+        assert_eq!(output.ended, ProgramEnd::TimeUp, "{code}");
     }
     // What stays behind holds the output open: it ends too, or this would wait for it.
     for code in ["sleep 1000 & echo $0", "setsid sleep 1000 & echo $0"] {
         let output = output(SHELL, &["-c", code], folder.path()).await;
-        assert_eq!(output.ended, Ended::Code(0), "{code}");
+        assert_eq!(output.ended, ProgramEnd::Code(0), "{code}");
     }
 }
 
@@ -365,7 +367,7 @@ async fn e18_memory_files_and_output_have_limits() {
     )
     .await
     .unwrap();
-    assert_eq!(output.ended, Ended::Code(0));
+    assert_eq!(output.ended, ProgramEnd::Code(0));
     assert_eq!(
         (output.stdout.kept.len(), output.stdout.bytes),
         (1_000, 100_000)
@@ -375,6 +377,6 @@ async fn e18_memory_files_and_output_have_limits() {
     let output = try_run(SHELL, &["-c", code], folder.path(), limits)
         .await
         .unwrap();
-    assert_ne!(output.ended, Ended::Code(0));
+    assert_ne!(output.ended, ProgramEnd::Code(0));
     assert!(fs::metadata(folder.path().join("large")).unwrap().len() <= 1_000);
 }

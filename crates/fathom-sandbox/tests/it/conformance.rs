@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use fathom_core::amounts::Amounts;
 use fathom_core::cell::{
-    CellAnswer, CellBudget, CellCall, CellEnd, CellErrorKind, CellFault, CellLimits, CellOutcome,
-    CellReply, FaultKind, Form, Value,
+    CellAnswer, CellBudget, CellCall, CellErrorKind, CellException, CellExceptionKind, CellLimits,
+    CellOutcome, CellReply, CellResult, CellValue, ValueFormat,
 };
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
 use fathom_sandbox::{
-    Cell, Choice, Content, Heard, Interpreter, Material, Options, Sandbox, WorkerCommand,
+    CellEvent, InterpreterChoice, InterpreterKind, MaterialContent, Sandbox, SandboxMaterial,
+    SandboxOptions, SessionCell, WorkerCommand,
 };
 use serde::Deserialize;
 
@@ -26,7 +27,7 @@ struct Case {
     #[serde(default)]
     context: String,
     #[serde(default)]
-    form: Form,
+    form: ValueFormat,
     /// More than one piece of material, instead of `context`.
     #[serde(default)]
     materials: Vec<Piece>,
@@ -48,7 +49,7 @@ struct Case {
 struct Piece {
     name: String,
     #[serde(default)]
-    form: Form,
+    form: ValueFormat,
     context: String,
 }
 
@@ -60,7 +61,7 @@ struct Rule {
     say: Option<String>,
     /// How far that leads.
     margin_milli: Option<i32>,
-    fault: Option<FaultKind>,
+    fault: Option<CellExceptionKind>,
     partial: Option<String>,
     /// How often it holds.
     times: Option<u32>,
@@ -123,7 +124,7 @@ impl Answerer<'_> {
                         margin_milli,
                     },
                 }),
-                (None, Some(kind)) => Ok(CellOutcome::Fault(CellFault {
+                (None, Some(kind)) => Ok(CellOutcome::Fault(CellException {
                     kind,
                     message: "as the case has it".into(),
                     partial: rule.partial.as_deref().map(Text::from),
@@ -178,12 +179,12 @@ fn equal<T: PartialEq + std::fmt::Debug>(
     }
 }
 
-fn text_of(value: Option<&Value>) -> Option<(Form, &str)> {
+fn text_of(value: Option<&CellValue>) -> Option<(ValueFormat, &str)> {
     value.map(|value| (value.form, value.text.as_str()))
 }
 
 impl Step {
-    fn check(&self, end: &CellEnd, calls: &[CellCall]) -> Result<(), String> {
+    fn check(&self, end: &CellResult, calls: &[CellCall]) -> Result<(), String> {
         let error = end.error.as_ref();
         let message = error.map_or("", |error| error.message.as_str());
         if error.map(|error| error.kind) != self.error {
@@ -224,20 +225,20 @@ impl Step {
         Ok(())
     }
 
-    fn check_values(&self, end: &CellEnd) -> Result<(), String> {
+    fn check_values(&self, end: &CellResult) -> Result<(), String> {
         let submitted = text_of(end.submitted.as_ref());
         match (&self.submits, &self.submits_json) {
             (Some(text), None) => {
                 equal(
                     "submits",
-                    Some(Some((Form::Text, text.as_str()))),
+                    Some(Some((ValueFormat::Text, text.as_str()))),
                     &submitted,
                 )?;
             }
             (None, Some(json)) => {
                 let wanted: serde_json::Value =
                     serde_json::from_str(json).map_err(|error| error.to_string())?;
-                let Some((Form::Json, text)) = submitted else {
+                let Some((ValueFormat::Json, text)) = submitted else {
                     return Err(format!("submits {submitted:?}"));
                 };
                 let got: serde_json::Value =
@@ -248,13 +249,16 @@ impl Step {
             (Some(_), Some(_)) => return Err("two expectations".to_owned()),
         }
         let draft = text_of(end.draft.as_ref());
-        let drafts = self.drafts.as_deref().map(|text| Some((Form::Text, text)));
+        let drafts = self
+            .drafts
+            .as_deref()
+            .map(|text| Some((ValueFormat::Text, text)));
         equal("drafts", drafts, &draft)
     }
 }
 
 impl Case {
-    fn material(&self) -> Vec<Material> {
+    fn material(&self) -> Vec<SandboxMaterial> {
         if self.materials.is_empty() {
             return vec![material("context", self.form, &self.context)];
         }
@@ -273,7 +277,7 @@ impl Case {
             used: BTreeMap::new(),
         };
         for (number, step) in self.cell.iter().enumerate() {
-            let cell = Cell {
+            let cell = SessionCell {
                 code: step.code.as_str().into(),
                 limits: CellLimits {
                     time: Millis(self.time_ms),
@@ -287,7 +291,7 @@ impl Case {
             let mut calls = Vec::new();
             let end = loop {
                 match session.next().await {
-                    Heard::Asked(question) => {
+                    CellEvent::Asked(question) => {
                         let reply = answerer.reply(&question.call)?;
                         calls.push(question.call);
                         let id = question.id;
@@ -295,7 +299,7 @@ impl Case {
                             .answer(CellAnswer { id, reply })
                             .map_err(|error| error.to_string())?;
                     }
-                    Heard::Ended(end) => break end,
+                    CellEvent::Ended(end) => break end,
                 }
             };
             step.check(&end, &calls)
@@ -305,22 +309,22 @@ impl Case {
     }
 }
 
-fn material(name: &str, form: Form, text: &str) -> Material {
-    Material {
+fn material(name: &str, form: ValueFormat, text: &str) -> SandboxMaterial {
+    SandboxMaterial {
         name: name.to_owned(),
         form,
-        content: Content::Bytes(text.into()),
+        content: MaterialContent::Bytes(text.into()),
     }
 }
 
-pub(crate) fn sandbox(interpreter: Choice) -> Sandbox {
-    Sandbox::new(Options {
+pub(crate) fn sandbox(interpreter: InterpreterChoice) -> Sandbox {
+    Sandbox::new(SandboxOptions {
         interpreter,
         worker: Some(WorkerCommand {
             program: env!("CARGO_BIN_EXE_fathom-sandbox-worker").into(),
             arguments: Vec::new(),
         }),
-        ..Options::default()
+        ..SandboxOptions::default()
     })
 }
 
@@ -349,16 +353,16 @@ fn conformance() -> Table {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r02_cpython_conforms() {
     let table = conformance();
-    let failed = failures(&table, &sandbox(Choice::CPython)).await;
+    let failed = failures(&table, &sandbox(InterpreterChoice::CPython)).await;
     assert!(failed.is_empty(), "{}", told(&failed));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r02_monty_conforms_but_for_what_is_listed() {
     let table = conformance();
-    let monty = sandbox(Choice::Monty);
+    let monty = sandbox(InterpreterChoice::Monty);
     let isolation = monty.isolation().await.unwrap();
-    assert_eq!(isolation.interpreter, Interpreter::Monty);
+    assert_eq!(isolation.interpreter, InterpreterKind::Monty);
     let failed = failures(&table, &monty).await;
     let unlisted: Vec<_> = failed
         .iter()
@@ -379,6 +383,6 @@ async fn r02_monty_conforms_but_for_what_is_listed() {
 async fn r02_code_as_models_write_it_runs_on_the_default_interpreter() {
     let table: Table = toml::from_str(include_str!("cases/blocks.toml")).unwrap();
     assert!(table.case.len() >= 40);
-    let failed = failures(&table, &sandbox(Choice::Auto)).await;
+    let failed = failures(&table, &sandbox(InterpreterChoice::Auto)).await;
     assert!(failed.is_empty(), "{}", told(&failed));
 }

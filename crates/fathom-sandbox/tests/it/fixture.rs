@@ -1,10 +1,13 @@
 //! A sandbox, sessions in it, and someone who answers.
 
 use fathom_core::cell::{
-    CellAnswer, CellCall, CellEnd, CellLimits, CellOutcome, CellQuestion, CellReply, Form,
+    CellAnswer, CellCall, CellLimits, CellOutcome, CellQuestion, CellReply, CellResult, ValueFormat,
 };
 use fathom_core::unit::Millis;
-use fathom_sandbox::{Cell, Content, Context, Heard, Material, Options, Sandbox, Session};
+use fathom_sandbox::{
+    CellEvent, MaterialContent, Sandbox, SandboxContext, SandboxMaterial, SandboxOptions,
+    SandboxSession, SessionCell,
+};
 
 /// Limits that end a test soon.
 pub(crate) fn limits() -> CellLimits {
@@ -17,31 +20,31 @@ pub(crate) fn limits() -> CellLimits {
 
 /// A sandbox as it is set up by default.
 pub(crate) fn sandbox() -> Sandbox {
-    Sandbox::new(Options::default())
+    Sandbox::new(SandboxOptions::default())
 }
 
 /// A piece of text under a name.
-pub(crate) fn text(name: &str, content: &str) -> Material {
-    Material {
+pub(crate) fn text(name: &str, content: &str) -> SandboxMaterial {
+    SandboxMaterial {
         name: name.to_owned(),
-        form: Form::Text,
-        content: Content::Bytes(content.as_bytes().to_vec()),
+        form: ValueFormat::Text,
+        content: MaterialContent::Bytes(content.as_bytes().to_vec()),
     }
 }
 
-pub(crate) async fn load(sandbox: &Sandbox, content: &str) -> Context {
+pub(crate) async fn load(sandbox: &Sandbox, content: &str) -> SandboxContext {
     sandbox.load(vec![text("context", content)]).await.unwrap()
 }
 
 /// A new session on a short text.
-pub(crate) async fn session() -> Session {
+pub(crate) async fn session() -> SandboxSession {
     let sandbox = sandbox();
     let context = load(&sandbox, "the context").await;
     sandbox.session(&context, Vec::new())
 }
 
-pub(crate) fn cell(code: &str) -> Cell {
-    Cell {
+pub(crate) fn cell(code: &str) -> SessionCell {
+    SessionCell {
         code: code.into(),
         limits: limits(),
         asked: Vec::new(),
@@ -60,30 +63,30 @@ pub(crate) fn echo(question: &CellQuestion) -> CellReply {
 
 /// Runs a cell, answers all it asks, and gives its end.
 pub(crate) async fn run_with(
-    session: &mut Session,
-    cell: Cell,
+    session: &mut SandboxSession,
+    cell: SessionCell,
     mut answer: impl FnMut(&CellQuestion) -> CellReply,
-) -> CellEnd {
+) -> CellResult {
     session.run(cell).await.unwrap();
     loop {
         match session.next().await {
-            Heard::Asked(question) => {
+            CellEvent::Asked(question) => {
                 let reply = answer(&question);
                 let id = question.id;
                 session.answer(CellAnswer { id, reply }).unwrap();
             }
-            Heard::Ended(end) => return end,
+            CellEvent::Ended(end) => return end,
         }
     }
 }
 
 /// Runs code whose questions are said back.
-pub(crate) async fn run(session: &mut Session, code: &str) -> CellEnd {
+pub(crate) async fn run(session: &mut SandboxSession, code: &str) -> CellResult {
     run_with(session, cell(code), echo).await
 }
 
 /// What a cell printed, when that is all that came of it.
-pub(crate) async fn printed(session: &mut Session, code: &str) -> String {
+pub(crate) async fn printed(session: &mut SandboxSession, code: &str) -> String {
     let end = run(session, code).await;
     assert_eq!(end.error, None, "{code}");
     end.output.head.as_str().to_owned()

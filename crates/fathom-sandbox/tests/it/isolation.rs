@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fathom_core::cell::CellErrorKind;
-use fathom_sandbox::{Choice, Interpreter, Options, Sandbox, SandboxError};
+use fathom_sandbox::{InterpreterChoice, InterpreterKind, Sandbox, SandboxError, SandboxOptions};
 use rustix::io::{FdFlags, fcntl_setfd};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe;
@@ -15,7 +15,7 @@ use crate::fixture::{load, printed, run, sandbox, session};
 #[tokio::test]
 async fn r03_it_says_what_is_in_force() {
     let isolation = sandbox().isolation().await.unwrap();
-    assert_eq!(isolation.interpreter, Interpreter::CPython);
+    assert_eq!(isolation.interpreter, InterpreterKind::CPython);
     assert!(isolation.version.starts_with("3."), "{isolation:?}");
     assert!(isolation.landlock.unwrap() >= 1);
     assert!(isolation.seccomp && isolation.limits);
@@ -53,10 +53,10 @@ async fn r03_a_cell_reads_no_file_no_environment_and_no_network() {
 #[tokio::test]
 async fn r03_a_python_that_does_not_hold_is_refused_with_the_reason() {
     for python in ["/bin/true", "/nowhere/python3"] {
-        let sandbox = Sandbox::new(Options {
+        let sandbox = Sandbox::new(SandboxOptions {
             python: Some(python.into()),
-            interpreter: Choice::CPython,
-            ..Options::default()
+            interpreter: InterpreterChoice::CPython,
+            ..SandboxOptions::default()
         });
         let error = sandbox.isolation().await.unwrap_err();
         let SandboxError::Refused {
@@ -69,9 +69,9 @@ async fn r03_a_python_that_does_not_hold_is_refused_with_the_reason() {
         assert_eq!(*interpreter, "CPython");
         assert!(reason.contains(python), "{reason}");
     }
-    let none = Sandbox::new(Options {
+    let none = Sandbox::new(SandboxOptions {
         search: Vec::new(),
-        ..Options::default()
+        ..SandboxOptions::default()
     });
     let error = none.isolation().await.unwrap_err();
     assert_eq!(error.code(), "F0801");
@@ -82,7 +82,7 @@ async fn r03_a_python_that_does_not_hold_is_refused_with_the_reason() {
 async fn r03_monty_gets_no_descriptor_that_the_host_was_begun_with() {
     let (writer, mut reader) = pipe::pipe().unwrap();
     fcntl_setfd(&writer, FdFlags::empty()).unwrap();
-    let sandbox = conformance::sandbox(Choice::Monty);
+    let sandbox = conformance::sandbox(InterpreterChoice::Monty);
     let context = load(&sandbox, "x").await;
     let mut session = sandbox.session(&context, Vec::new());
     assert_eq!(printed(&mut session, "print(1)").await, "1\n");

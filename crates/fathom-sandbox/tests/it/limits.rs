@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use fathom_core::cell::{CellAnswer, CellErrorKind, CellQuestion};
 use fathom_core::unit::Millis;
-use fathom_sandbox::{Context, Heard, Options, Sandbox, SandboxError, Session};
+use fathom_sandbox::{
+    CellEvent, Sandbox, SandboxContext, SandboxError, SandboxOptions, SandboxSession,
+};
 
 use crate::fixture::{cell, echo, load, printed, run, run_with, sandbox, session};
 
 /// Ends the cell with this kind, and keeps the session as it was before.
-async fn broken(session: &mut Session, code: &str, kind: CellErrorKind) {
+async fn broken(session: &mut SandboxSession, code: &str, kind: CellErrorKind) {
     let mut hostile = cell(code);
     let time = if kind == CellErrorKind::TimedOut {
         300
@@ -118,7 +120,7 @@ async fn r03_the_time_of_an_answer_does_not_count() {
     let mut slow = cell("llm_query('a')");
     slow.limits.time = Millis(150);
     session.run(slow).await.unwrap();
-    let Heard::Asked(question) = session.next().await else {
+    let CellEvent::Asked(question) = session.next().await else {
         panic!("it ended");
     };
     // Longer than the cell may work; nothing else can happen in that time.
@@ -127,7 +129,7 @@ async fn r03_the_time_of_an_answer_does_not_count() {
     let reply = echo(&question);
     let id = question.id;
     session.answer(CellAnswer { id, reply }).unwrap();
-    let Heard::Ended(end) = session.next().await else {
+    let CellEvent::Ended(end) = session.next().await else {
         panic!("it asked more");
     };
     assert_eq!(end.error, None);
@@ -165,11 +167,11 @@ async fn r03_work_beside_an_open_question_counts() {
     );
     burning.limits.time = Millis(300);
     session.run(burning).await.unwrap();
-    let Heard::Asked(_) = session.next().await else {
+    let CellEvent::Asked(_) = session.next().await else {
         panic!("it ended");
     };
     // The question stays open for ever.
-    let Heard::Ended(end) = session.next().await else {
+    let CellEvent::Ended(end) = session.next().await else {
         panic!("it asked more");
     };
     assert_eq!(end.error.unwrap().kind, CellErrorKind::TimedOut);
@@ -217,7 +219,7 @@ async fn only_open_questions_are_answered_and_only_one_cell_runs() {
         session.run(cell("1")).await,
         Err(SandboxError::Busy)
     ));
-    let Heard::Asked(question) = session.next().await else {
+    let CellEvent::Asked(question) = session.next().await else {
         panic!("it ended");
     };
     let answer = CellAnswer {
@@ -229,7 +231,7 @@ async fn only_open_questions_are_answered_and_only_one_cell_runs() {
         session.answer(answer),
         Err(SandboxError::NotOpen { .. })
     ));
-    assert!(matches!(session.next().await, Heard::Ended(_)));
+    assert!(matches!(session.next().await, CellEvent::Ended(_)));
 }
 
 #[tokio::test]
@@ -274,13 +276,13 @@ async fn r04_a_draft_and_a_print_with_each_question_are_not_too_many() {
 
 /// A session that has announced half of what all large messages may have together, and its open question. It began with that,
 /// so that the time of its cell stands still.
-async fn hoarder(sandbox: &Sandbox, context: &Context) -> (Session, CellQuestion) {
+async fn hoarder(sandbox: &Sandbox, context: &SandboxContext) -> (SandboxSession, CellQuestion) {
     let mut session = sandbox.session(context, Vec::new());
     let code = "import os, threading, time\nthreading.Thread(target=llm_query, args=('a',), daemon=True).start()\n\
                 while not llm_query.__globals__['state'].question: pass\n\
                 llm_query.__globals__['real_sleep'](0.1)\nos.write(3, b'\\0\\x7c\\0\\0')\ntime.sleep(1000)";
     session.run(cell(code)).await.unwrap();
-    let Heard::Asked(question) = session.next().await else {
+    let CellEvent::Asked(question) = session.next().await else {
         panic!("it ended");
     };
     let waited = tokio::time::timeout(Duration::from_millis(500), session.next()).await;
@@ -291,9 +293,9 @@ async fn hoarder(sandbox: &Sandbox, context: &Context) -> (Session, CellQuestion
 /// Those who have the room for large messages wait for a turn, and who has the only turn waits for room.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r03_who_waits_for_room_gives_up_its_turn() {
-    let sandbox = Sandbox::new(Options {
+    let sandbox = Sandbox::new(SandboxOptions {
         computing_max: 1,
-        ..Options::default()
+        ..SandboxOptions::default()
     });
     let context = load(&sandbox, "c").await;
     let mut hoarders = [
@@ -310,12 +312,12 @@ async fn r03_who_waits_for_room_gives_up_its_turn() {
         session.answer(CellAnswer { id, reply }).unwrap();
     }
     let asked = tokio::time::timeout(Duration::from_mins(1), honest.next()).await;
-    let Ok(Heard::Asked(question)) = asked else {
+    let Ok(CellEvent::Asked(question)) = asked else {
         panic!("{asked:?}");
     };
     let (id, reply) = (question.id, echo(&question));
     honest.answer(CellAnswer { id, reply }).unwrap();
-    let Heard::Ended(end) = honest.next().await else {
+    let CellEvent::Ended(end) = honest.next().await else {
         panic!("it asked more");
     };
     assert_eq!((end.error, end.output.head.as_str()), (None, "3145730\n"));
@@ -337,7 +339,7 @@ async fn r03_who_announces_much_and_sends_little_holds_up_others_and_ends_none()
     assert_eq!(end.error, None);
     assert_eq!(end.output.head.as_str(), "3145730\n");
     for session in &mut hoarders {
-        let Heard::Ended(end) = session.next().await else {
+        let CellEvent::Ended(end) = session.next().await else {
             panic!("it asked more");
         };
         let error = end.error.unwrap();
@@ -351,9 +353,9 @@ async fn r03_who_announces_much_and_sends_little_holds_up_others_and_ends_none()
 /// A cell whose turn to compute has not come again does not compute in the turn of another.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r03_threads_stand_still_while_their_cell_waits_for_its_turn() {
-    let sandbox = Sandbox::new(Options {
+    let sandbox = Sandbox::new(SandboxOptions {
         computing_max: 1,
-        ..Options::default()
+        ..SandboxOptions::default()
     });
     let context = load(&sandbox, "c").await;
     let mut counting = sandbox.session(&context, Vec::new());
@@ -363,7 +365,7 @@ async fn r03_threads_stand_still_while_their_cell_waits_for_its_turn() {
                 threading.Thread(target=count, daemon=True).start()\nthen = clock()\n\
                 llm_query('a')\nprint(n < (clock() - then) * 500)";
     counting.run(cell(code)).await.unwrap();
-    let Heard::Asked(question) = counting.next().await else {
+    let CellEvent::Asked(question) = counting.next().await else {
         panic!("it ended");
     };
     let mut sleeping = sandbox.session(&context, Vec::new());
@@ -374,7 +376,7 @@ async fn r03_threads_stand_still_while_their_cell_waits_for_its_turn() {
     assert!(waited.is_err(), "{waited:?}");
     let (id, reply) = (question.id, echo(&question));
     counting.answer(CellAnswer { id, reply }).unwrap();
-    let Heard::Ended(end) = counting.next().await else {
+    let CellEvent::Ended(end) = counting.next().await else {
         panic!("it asked more");
     };
     assert_eq!(end.error, None);
@@ -384,9 +386,9 @@ async fn r03_threads_stand_still_while_their_cell_waits_for_its_turn() {
 /// An open question is no leave to compute in the turns of others.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r03_work_beside_an_open_question_takes_turns() {
-    let sandbox = Sandbox::new(Options {
+    let sandbox = Sandbox::new(SandboxOptions {
         computing_max: 1,
-        ..Options::default()
+        ..SandboxOptions::default()
     });
     let context = load(&sandbox, "c").await;
     let mut burning = sandbox.session(&context, Vec::new());
@@ -395,19 +397,19 @@ async fn r03_work_beside_an_open_question_takes_turns() {
                 threading.Thread(target=burn, daemon=True).start()\n\
                 llm_query('a')\nprint(used < 1.5)";
     burning.run(cell(code)).await.unwrap();
-    let Heard::Asked(question) = burning.next().await else {
+    let CellEvent::Asked(question) = burning.next().await else {
         panic!("it ended");
     };
     let mut sleeping = sandbox.session(&context, Vec::new());
     let code = "llm_query.__globals__['real_sleep'](4)";
     sleeping.run(cell(code)).await.unwrap();
-    let Heard::Ended(end) = sleeping.next().await else {
+    let CellEvent::Ended(end) = sleeping.next().await else {
         panic!("it asked");
     };
     assert_eq!(end.error, None);
     let (id, reply) = (question.id, echo(&question));
     burning.answer(CellAnswer { id, reply }).unwrap();
-    let Heard::Ended(end) = burning.next().await else {
+    let CellEvent::Ended(end) = burning.next().await else {
         panic!("it asked more");
     };
     assert_eq!((end.error, end.output.head.as_str()), (None, "True\n"));
@@ -428,7 +430,7 @@ async fn r03_a_cell_that_ended_in_time_is_heard_later() {
     let (held, wait) = std::sync::mpsc::sync_channel::<()>(1);
     let _nobody = wait.recv_timeout(Duration::from_secs(1));
     drop(held);
-    let Heard::Ended(end) = session.next().await else {
+    let CellEvent::Ended(end) = session.next().await else {
         panic!("it asked");
     };
     assert_eq!(end.error, None);

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use fathom_core::cell::Form;
-use fathom_sandbox::{Content, Material, SandboxError};
+use fathom_core::cell::ValueFormat;
+use fathom_sandbox::{MaterialContent, SandboxError, SandboxMaterial};
 
 use crate::fixture::{printed, sandbox, text};
 
-fn piece(name: &str, form: Form, content: &str) -> Material {
-    Material {
+fn piece(name: &str, form: ValueFormat, content: &str) -> SandboxMaterial {
+    SandboxMaterial {
         form,
         ..text(name, content)
     }
@@ -18,10 +18,18 @@ fn piece(name: &str, form: Form, content: &str) -> Material {
 async fn r01_each_form_is_the_value_it_describes() {
     let sandbox = sandbox();
     for (form, content, shown) in [
-        (Form::Text, "grüß\ndich", "'grüß\\ndich'\n"),
-        (Form::Text, "", "''\n"),
-        (Form::Json, r#"{"a": [1, null]}"#, "{'a': [1, None]}\n"),
-        (Form::Lines, "{\"a\": 1}\n\n[2]\n", "[{'a': 1}, [2]]\n"),
+        (ValueFormat::Text, "grüß\ndich", "'grüß\\ndich'\n"),
+        (ValueFormat::Text, "", "''\n"),
+        (
+            ValueFormat::Json,
+            r#"{"a": [1, null]}"#,
+            "{'a': [1, None]}\n",
+        ),
+        (
+            ValueFormat::Lines,
+            "{\"a\": 1}\n\n[2]\n",
+            "[{'a': 1}, [2]]\n",
+        ),
     ] {
         let context = sandbox.load(vec![piece("x", form, content)]).await.unwrap();
         let mut session = sandbox.session(&context, Vec::new());
@@ -34,9 +42,9 @@ async fn r01_several_pieces_are_a_dictionary_by_name() {
     let sandbox = sandbox();
     let pieces = vec![
         text("a.txt", "one"),
-        piece("b.json", Form::Json, "[1]"),
-        Material {
-            content: Content::Shared(Arc::new("shared".to_owned())),
+        piece("b.json", ValueFormat::Json, "[1]"),
+        SandboxMaterial {
+            content: MaterialContent::Shared(Arc::new("shared".to_owned())),
             ..text("c", "")
         },
     ];
@@ -71,7 +79,7 @@ async fn r01_thousands_of_pieces_are_loaded_like_a_few() {
 async fn r01_large_material_is_shared_and_each_session_has_it_as_it_was() {
     let sandbox = sandbox();
     let line = "{\"n\": 7, \"text\": \"some words\"}\n";
-    let pieces = vec![piece("lines", Form::Lines, &line.repeat(60_000))];
+    let pieces = vec![piece("lines", ValueFormat::Lines, &line.repeat(60_000))];
     let context = sandbox.load(pieces).await.unwrap();
     let mut first = sandbox.session(&context, Vec::new());
     let mut second = sandbox.session(&context, Vec::new());
@@ -92,15 +100,15 @@ async fn material_that_is_no_json_or_no_text_is_refused_with_its_name() {
     let sandbox = sandbox();
     let large = format!("\"{}\"\n", "x".repeat(1 << 20));
     for material in [
-        piece("bad", Form::Json, "{"),
-        piece("bad", Form::Lines, "{}\n{\n"),
-        piece("bad", Form::Lines, &format!("{large}nonsense")),
-        Material {
-            content: Content::Bytes(vec![0xff; 10]),
+        piece("bad", ValueFormat::Json, "{"),
+        piece("bad", ValueFormat::Lines, "{}\n{\n"),
+        piece("bad", ValueFormat::Lines, &format!("{large}nonsense")),
+        SandboxMaterial {
+            content: MaterialContent::Bytes(vec![0xff; 10]),
             ..text("bad", "")
         },
-        Material {
-            content: Content::Bytes(vec![0xff; 3 << 20]),
+        SandboxMaterial {
+            content: MaterialContent::Bytes(vec![0xff; 3 << 20]),
             ..text("bad", "")
         },
     ] {
@@ -120,8 +128,8 @@ async fn r01_a_number_of_too_many_digits_stays_as_it_is_written() {
     let sandbox = sandbox();
     let digits = "1".repeat(5_000);
     for (form, content) in [
-        (Form::Json, format!("[{digits}, 2]")),
-        (Form::Lines, format!("[{digits}, 2]\n3\n")),
+        (ValueFormat::Json, format!("[{digits}, 2]")),
+        (ValueFormat::Lines, format!("[{digits}, 2]\n3\n")),
     ] {
         let context = sandbox
             .load(vec![piece("x", form, &content)])

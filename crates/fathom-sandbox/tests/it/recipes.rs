@@ -3,11 +3,12 @@
 use std::fmt::Write;
 
 use fathom_core::cell::{
-    CellCall, CellEnd, CellFault, CellOutcome, CellQuestion, CellReply, FaultKind, Form,
+    CellCall, CellException, CellExceptionKind, CellOutcome, CellQuestion, CellReply, CellResult,
+    ValueFormat,
 };
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
-use fathom_sandbox::{Content, Material, Session};
+use fathom_sandbox::{MaterialContent, SandboxMaterial, SandboxSession};
 
 use crate::fixture::{cell, load, run_with, sandbox, text};
 
@@ -26,17 +27,17 @@ pub(crate) fn silent() -> impl Fn(&CellQuestion) -> CellReply {
     say(|prompt| panic!("nothing is to be asked: {prompt}"))
 }
 
-pub(crate) async fn on(content: &str) -> Session {
+pub(crate) async fn on(content: &str) -> SandboxSession {
     let sandbox = sandbox();
     let loaded = load(&sandbox, content).await;
     sandbox.session(&loaded, Vec::new())
 }
 
 pub(crate) async fn ended(
-    session: &mut Session,
+    session: &mut SandboxSession,
     code: &str,
     answer: impl FnMut(&CellQuestion) -> CellReply,
-) -> CellEnd {
+) -> CellResult {
     let mut cell = cell(code);
     // A busy machine is no failure.
     cell.limits.time = Millis(30_000);
@@ -45,7 +46,7 @@ pub(crate) async fn ended(
 
 /// What a cell submits.
 #[track_caller]
-pub(crate) fn submitted(end: CellEnd) -> String {
+pub(crate) fn submitted(end: CellResult) -> String {
     match end.submitted {
         Some(value) => value.text.as_str().to_owned(),
         None => panic!("nothing was submitted: {end:?}"),
@@ -480,10 +481,10 @@ async fn r01_recipes_work_on_material_of_any_shape() {
     let sandbox = sandbox();
     let list =
         "{\"kind\": \"a\", \"in\": {\"n\": 1}}\n{\"kind\": \"b\"}\n{\"kind\": \"a\"}\n\"kind\"\n";
-    let lines = |name: &str| Material {
+    let lines = |name: &str| SandboxMaterial {
         name: name.to_owned(),
-        form: Form::Lines,
-        content: Content::Bytes(list.as_bytes().to_vec()),
+        form: ValueFormat::Lines,
+        content: MaterialContent::Bytes(list.as_bytes().to_vec()),
     };
     let count = "SUBMIT(recipes.count_by_field('kind'))";
     let context = sandbox.load(vec![lines("x")]).await.unwrap();
@@ -525,8 +526,8 @@ fn cut_off(answer: impl Fn(&str) -> String) -> impl Fn(&CellQuestion) -> CellRep
     move |question| match &question.call {
         CellCall::Query { prompts, .. } => {
             let cut = |prompt: &Text| {
-                CellOutcome::Fault(CellFault {
-                    kind: FaultKind::Truncated,
+                CellOutcome::Fault(CellException {
+                    kind: CellExceptionKind::Truncated,
                     message: "the reply ran into its output cap".into(),
                     partial: Some(answer(prompt.as_str()).into()),
                 })

@@ -4,15 +4,18 @@ use std::future::Future;
 use std::pin::Pin;
 
 use fathom_core::cell::{
-    CellAnswer, CellCall, CellEnd, CellErrorKind, CellOutcome, CellQuestion, CellReply,
+    CellAnswer, CellCall, CellErrorKind, CellOutcome, CellQuestion, CellReply, CellResult,
 };
 use fathom_core::unit::Millis;
-use fathom_sandbox::{Asked, Cell, Context, Heard, Options, PastCell, Sandbox, Session};
+use fathom_sandbox::{
+    CellEvent, PastCell, RecordedQuestion, Sandbox, SandboxContext, SandboxOptions, SandboxSession,
+    SessionCell,
+};
 
 use crate::fixture::{cell, echo, load, printed, run_with, sandbox};
 
-fn asked(id: u32, prompt: &str, reply: Option<&str>) -> Asked {
-    Asked {
+fn asked(id: u32, prompt: &str, reply: Option<&str>) -> RecordedQuestion {
+    RecordedQuestion {
         question: CellQuestion {
             id,
             draft: None,
@@ -26,7 +29,7 @@ fn asked(id: u32, prompt: &str, reply: Option<&str>) -> Asked {
     }
 }
 
-async fn begun(history: Vec<PastCell>) -> Session {
+async fn begun(history: Vec<PastCell>) -> SandboxSession {
     let sandbox = sandbox();
     let context = load(&sandbox, "c").await;
     sandbox.session(&context, history)
@@ -72,7 +75,7 @@ async fn r03_a_replay_takes_not_much_longer_than_its_cells_took() {
 #[tokio::test]
 async fn r07_a_cell_that_is_tried_again_goes_on_with_the_answers_it_had() {
     let mut session = begun(Vec::new()).await;
-    let again = Cell {
+    let again = SessionCell {
         asked: vec![asked(1, "a", Some("had")), asked(2, "b", None)],
         ..cell("print(llm_query('a'), llm_query('b'), llm_query('c'))")
     };
@@ -80,13 +83,13 @@ async fn r07_a_cell_that_is_tried_again_goes_on_with_the_answers_it_had() {
     // The open question is not told again: it is answered under its old number.
     let reply = CellReply::Each(vec![CellOutcome::Said("late".into())]);
     session.answer(CellAnswer { id: 2, reply }).unwrap();
-    let Heard::Asked(question) = session.next().await else {
+    let CellEvent::Asked(question) = session.next().await else {
         panic!("it ended");
     };
     assert_eq!(question.id, 3);
     let reply = echo(&question);
     session.answer(CellAnswer { id: 3, reply }).unwrap();
-    let Heard::Ended(end) = session.next().await else {
+    let CellEvent::Ended(end) = session.next().await else {
         panic!("it asked more");
     };
     assert_eq!(end.output.head.as_str(), "had late <c>\n");
@@ -162,7 +165,7 @@ async fn r07_a_replay_does_not_sleep_again() {
 /// Sessions of a tree: a task of a question is a session of its own, with two cells.
 struct Tree {
     sandbox: Sandbox,
-    context: Context,
+    context: SandboxContext,
 }
 
 impl Tree {
@@ -184,12 +187,12 @@ impl Tree {
         })
     }
 
-    async fn run(&self, session: &mut Session, code: &str) -> CellEnd {
+    async fn run(&self, session: &mut SandboxSession, code: &str) -> CellResult {
         session.run(cell(code)).await.unwrap();
         loop {
             match session.next().await {
-                Heard::Ended(end) => return end,
-                Heard::Asked(question) => {
+                CellEvent::Ended(end) => return end,
+                CellEvent::Asked(question) => {
                     let reply = self.reply(&question).await;
                     session
                         .answer(CellAnswer {
@@ -244,10 +247,10 @@ async fn join<'a>(
 
 #[tokio::test]
 async fn r03_two_processes_are_enough_for_a_parent_that_waits_for_fifty_children() {
-    let sandbox = Sandbox::new(Options {
+    let sandbox = Sandbox::new(SandboxOptions {
         processes_max: 2,
         computing_max: 1,
-        ..Options::default()
+        ..SandboxOptions::default()
     });
     let context = load(&sandbox, "0123456789").await;
     let tree = Tree { sandbox, context };
@@ -261,9 +264,9 @@ async fn r03_two_processes_are_enough_for_a_parent_that_waits_for_fifty_children
 
 #[tokio::test]
 async fn r03_more_sessions_than_processes_can_wait_at_once() {
-    let sandbox = Sandbox::new(Options {
+    let sandbox = Sandbox::new(SandboxOptions {
         processes_max: 2,
-        ..Options::default()
+        ..SandboxOptions::default()
     });
     let context = load(&sandbox, "c").await;
     let mut waiting = Vec::new();
@@ -271,7 +274,7 @@ async fn r03_more_sessions_than_processes_can_wait_at_once() {
         let mut session = sandbox.session(&context, Vec::new());
         run_with(&mut session, cell(&format!("n = {number}")), echo).await;
         session.run(cell("n = llm_query(str(n))")).await.unwrap();
-        let Heard::Asked(question) = session.next().await else {
+        let CellEvent::Asked(question) = session.next().await else {
             panic!("it ended");
         };
         waiting.push((session, question));
@@ -281,7 +284,7 @@ async fn r03_more_sessions_than_processes_can_wait_at_once() {
         let reply = echo(&question);
         let id = question.id;
         session.answer(CellAnswer { id, reply }).unwrap();
-        let Heard::Ended(end) = session.next().await else {
+        let CellEvent::Ended(end) = session.next().await else {
             panic!("it asked again");
         };
         assert_eq!(end.error, None);
@@ -294,9 +297,9 @@ async fn r03_more_sessions_than_processes_can_wait_at_once() {
 
 #[tokio::test]
 async fn r02_a_session_that_gave_up_its_process_comes_back_as_it_was() {
-    let sandbox = Sandbox::new(Options {
+    let sandbox = Sandbox::new(SandboxOptions {
         processes_max: 1,
-        ..Options::default()
+        ..SandboxOptions::default()
     });
     let context = load(&sandbox, "c").await;
     let mut first = sandbox.session(&context, Vec::new());
@@ -325,10 +328,10 @@ async fn r02_a_session_that_gave_up_its_process_comes_back_as_it_was() {
 
 #[tokio::test]
 async fn a_session_that_is_dropped_frees_its_place() {
-    let sandbox = Sandbox::new(Options {
+    let sandbox = Sandbox::new(SandboxOptions {
         processes_max: 1,
         computing_max: 1,
-        ..Options::default()
+        ..SandboxOptions::default()
     });
     let context = load(&sandbox, "c").await;
     let mut endless = sandbox.session(&context, Vec::new());
@@ -341,9 +344,9 @@ async fn a_session_that_is_dropped_frees_its_place() {
 /// A cell that gives its process up and comes back may not ask anew what it was allowed once.
 #[tokio::test]
 async fn r03_what_a_cell_may_ask_counts_over_all_its_tries() {
-    let sandbox = Sandbox::new(Options {
+    let sandbox = Sandbox::new(SandboxOptions {
         processes_max: 1,
-        ..Options::default()
+        ..SandboxOptions::default()
     });
     let context = load(&sandbox, "c").await;
     let mut unsteady = sandbox.session(&context, Vec::new());
@@ -355,7 +358,7 @@ async fn r03_what_a_cell_may_ask_counts_over_all_its_tries() {
     let mut asked = 0;
     let error = loop {
         match unsteady.next().await {
-            Heard::Asked(question) => {
+            CellEvent::Asked(question) => {
                 asked += 1;
                 assert!(asked <= 3, "it asks for ever");
                 // The only process goes to the other one, and this one begins again.
@@ -363,7 +366,7 @@ async fn r03_what_a_cell_may_ask_counts_over_all_its_tries() {
                 let (id, reply) = (question.id, echo(&question));
                 unsteady.answer(CellAnswer { id, reply }).unwrap();
             }
-            Heard::Ended(end) => break end.error.unwrap(),
+            CellEvent::Ended(end) => break end.error.unwrap(),
         }
     };
     assert_eq!(error.kind, CellErrorKind::TooManyQuestions, "{error:?}");
@@ -373,7 +376,7 @@ async fn r03_what_a_cell_may_ask_counts_over_all_its_tries() {
 #[tokio::test]
 async fn r03_what_a_cell_may_ask_counts_over_a_restart_of_its_host() {
     let mut session = begun(Vec::new()).await;
-    let mut again = Cell {
+    let mut again = SessionCell {
         asked: vec![asked(1, "a", Some("1")), asked(2, "b", Some("2"))],
         ..cell("for name in 'abcde':\n    llm_query(name)")
     };

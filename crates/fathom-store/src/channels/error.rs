@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
 
-pub(super) type Result<T> = std::result::Result<T, ChannelStoreError>;
+pub(super) type ChannelResult<T> = std::result::Result<T, ChannelStoreError>;
 
 /// Failure of the store of deliveries, feeds and seeds. Nothing was changed.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -9,11 +9,11 @@ use fathom_core::id::RunId;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use zeroize::Zeroizing;
 
-use super::error::{ChannelStoreError, Result};
+use super::error::{ChannelResult, ChannelStoreError};
 use crate::error::StoreError;
 use crate::keys::KeyRing;
 use crate::seal::{NONCE_BYTES, TAG_BYTES, TEXT_BYTES_MAX};
-use crate::shared_file::{self, Outlives, make_tables};
+use crate::shared_file::{self, SyncMode, make_tables};
 
 const FORMAT: u64 = 1;
 
@@ -57,16 +57,16 @@ CREATE TABLE seeds (
 CREATE INDEX seeds_by_state ON seeds (state, kind, seq);
 ";
 
-pub(super) struct File {
+pub(super) struct ChannelFile {
     path: PathBuf,
     connection: Mutex<Connection>,
     keys: KeyRing,
 }
 
-impl File {
+impl ChannelFile {
     /// Uses the file, which is made when it is not there.
-    pub(super) fn open(path: &Path, keys: KeyRing) -> Result<Self> {
-        let connection = shared_file::open(path, Outlives::PowerCut)
+    pub(super) fn open(path: &Path, keys: KeyRing) -> ChannelResult<Self> {
+        let connection = shared_file::open(path, SyncMode::PowerCut)
             .map_err(|error| ChannelStoreError::file(path, error))?;
         let file = Self {
             path: path.to_owned(),
@@ -87,7 +87,7 @@ impl File {
     pub(super) fn read<T>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T> {
+    ) -> ChannelResult<T> {
         let connection = self.connection.lock();
         let connection = connection.unwrap_or_else(PoisonError::into_inner);
         work(&connection).map_err(|error| ChannelStoreError::file(&self.path, error))
@@ -97,7 +97,7 @@ impl File {
     pub(super) fn write<T>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
-    ) -> Result<T> {
+    ) -> ChannelResult<T> {
         let connection = self.connection.lock();
         let mut connection = connection.unwrap_or_else(PoisonError::into_inner);
         let whole = || {
@@ -111,7 +111,7 @@ impl File {
     }
 
     /// Seals a text under the key of its run, bound to its place.
-    pub(super) fn seal(&self, run: RunId, place: &str, text: &str) -> Result<Vec<u8>> {
+    pub(super) fn seal(&self, run: RunId, place: &str, text: &str) -> ChannelResult<Vec<u8>> {
         self.sealed(run, place, text)
             .map_err(|error| ChannelStoreError::file(&self.path, error))
     }
@@ -148,7 +148,7 @@ impl File {
         run: RunId,
         place: &str,
         sealed: Vec<u8>,
-    ) -> Result<Option<String>> {
+    ) -> ChannelResult<Option<String>> {
         let key = self.keys.run_key(run);
         let key = key.map_err(|error| ChannelStoreError::file(&self.path, error))?;
         let mut sealed = Zeroizing::new(sealed);

@@ -18,11 +18,11 @@ use rusqlite::{OptionalExtension as _, Transaction, params};
 use serde::Serialize;
 
 pub use error::ChannelStoreError;
-pub use seeds::{NewSeed, SEEDS_LISTED_MAX, Seed, SeedKind, SeedState, Seeds};
+pub use seeds::{NewSeed, SEEDS_LISTED_MAX, SeedKind, SeedState, SeedStore, ThoughtSeed};
 
 use crate::keys::KeyRing;
-use error::Result;
-use file::File;
+use error::ChannelResult;
+use file::ChannelFile;
 
 /// Maximum number of feed entries read at once.
 pub const FEED_READ_MAX: u32 = 1_000;
@@ -37,7 +37,7 @@ pub struct DeliveryId<'a> {
 
 /// Progress of a delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct DeliveryProgress {
     /// True if nothing is left to do.
     pub is_over: bool,
     /// Number of messages started.
@@ -61,37 +61,37 @@ pub struct FeedEntry {
 
 /// Deliveries, feeds and seeds of a home.
 #[derive(Clone)]
-pub struct Channels {
-    file: Arc<File>,
+pub struct ChannelStore {
+    file: Arc<ChannelFile>,
 }
 
-impl fmt::Debug for Channels {
+impl fmt::Debug for ChannelStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Channels")
     }
 }
 
-impl Channels {
+impl ChannelStore {
     /// Opens the file, or creates it.
-    pub(crate) fn open(path: &Path, keys: KeyRing) -> Result<Self> {
-        let file = Arc::new(File::open(path, keys)?);
+    pub(crate) fn open(path: &Path, keys: KeyRing) -> ChannelResult<Self> {
+        let file = Arc::new(ChannelFile::open(path, keys)?);
         Ok(Self { file })
     }
 
     /// The thought seeds.
-    pub fn seeds(&self) -> Seeds {
-        Seeds {
+    pub fn seeds(&self) -> SeedStore {
+        SeedStore {
             file: Arc::clone(&self.file),
         }
     }
 
     /// Progress of a delivery; zero if it was never started.
-    pub fn progress(&self, of: DeliveryId<'_>) -> Result<Progress> {
+    pub fn progress(&self, of: DeliveryId<'_>) -> ChannelResult<DeliveryProgress> {
         self.file.read(|connection| {
             let query =
                 "SELECT state, begun, sent, at_ms FROM deliveries WHERE id = ?1 AND channel = ?2";
             let found = connection.query_row(query, params![of.id, of.channel], |row| {
-                Ok(Progress {
+                Ok(DeliveryProgress {
                     is_over: row.get::<_, String>(0)? == OVER,
                     begun: row.get(1)?,
                     sent: row.get(2)?,
@@ -103,7 +103,7 @@ impl Channels {
     }
 
     /// Records the progress of a delivery.
-    pub fn note(&self, of: DeliveryId<'_>, progress: Progress) -> Result<()> {
+    pub fn note(&self, of: DeliveryId<'_>, progress: DeliveryProgress) -> ChannelResult<()> {
         self.file.write(|within| note(within, of, progress))
     }
 
@@ -114,7 +114,7 @@ impl Channels {
         run: RunId,
         bodies: &[String],
         at: Timestamp,
-    ) -> Result<()> {
+    ) -> ChannelResult<()> {
         let mut sealed = Vec::new();
         for (part, body) in bodies.iter().enumerate() {
             sealed.push(self.file.seal(run, &place(of, part), body)?);
@@ -132,7 +132,7 @@ impl Channels {
     }
 
     /// Stores a seed, once per delivery.
-    pub fn remember(&self, of: DeliveryId<'_>, seed: &NewSeed<'_>) -> Result<()> {
+    pub fn remember(&self, of: DeliveryId<'_>, seed: &NewSeed<'_>) -> ChannelResult<()> {
         let sealed = self.file.seal(seed.run, seed.id, seed.text)?;
         self.file.write(|within| {
             seeds::insert(within, seed, &sealed)?;
@@ -141,7 +141,7 @@ impl Channels {
     }
 
     /// At most `limit` entries of a channel's feed after a number.
-    pub fn feed(&self, channel: &str, after: u64, limit: u32) -> Result<Vec<FeedEntry>> {
+    pub fn feed(&self, channel: &str, after: u64, limit: u32) -> ChannelResult<Vec<FeedEntry>> {
         let rows = self.file.read(|connection| {
             let query = "SELECT seq, delivery, part, run, at_ms, body FROM feed \
                          WHERE channel = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
@@ -179,8 +179,8 @@ const OVER: &str = "over";
 const BEGUN: &str = "begun";
 
 /// A delivery in a single step.
-const fn done(at: Timestamp) -> Progress {
-    Progress {
+const fn done(at: Timestamp) -> DeliveryProgress {
+    DeliveryProgress {
         is_over: true,
         begun: 1,
         begun_at: at,
@@ -188,7 +188,11 @@ const fn done(at: Timestamp) -> Progress {
     }
 }
 
-fn note(within: &Transaction<'_>, of: DeliveryId<'_>, progress: Progress) -> rusqlite::Result<()> {
+fn note(
+    within: &Transaction<'_>,
+    of: DeliveryId<'_>,
+    progress: DeliveryProgress,
+) -> rusqlite::Result<()> {
     let upsert = "INSERT INTO deliveries (id, channel, state, begun, sent, at_ms) \
                   VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id, channel) DO UPDATE \
                   SET state = excluded.state, begun = excluded.begun, sent = excluded.sent, \

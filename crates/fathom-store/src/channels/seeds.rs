@@ -8,8 +8,8 @@ use fathom_core::unit::Timestamp;
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 use serde::{Deserialize, Serialize};
 
-use super::error::Result;
-use super::file::File;
+use super::error::ChannelResult;
+use super::file::ChannelFile;
 
 /// Maximum number of seeds listed at once.
 pub const SEEDS_LISTED_MAX: u32 = 1_000;
@@ -85,7 +85,7 @@ pub struct NewSeed<'a> {
 
 /// A stored seed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Seed {
+pub struct ThoughtSeed {
     pub id: String,
     /// The run that produced it.
     pub run: RunId,
@@ -98,11 +98,11 @@ pub struct Seed {
 
 /// The seeds of a home.
 #[derive(Clone)]
-pub struct Seeds {
-    pub(super) file: Arc<File>,
+pub struct SeedStore {
+    pub(super) file: Arc<ChannelFile>,
 }
 
-impl fmt::Debug for Seeds {
+impl fmt::Debug for SeedStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Seeds")
     }
@@ -112,19 +112,19 @@ const COLUMNS: &str = "id, run, kind, state, created_ms, text";
 
 /// Order of rows.
 #[derive(Clone, Copy)]
-enum Order {
+enum SeedOrder {
     OldestFirst,
     NewestFirst,
 }
 
 /// A row, with its text still sealed.
-type Sealed = (Seed, Vec<u8>);
+type SealedSeed = (ThoughtSeed, Vec<u8>);
 
-fn row(row: &Row<'_>) -> rusqlite::Result<Sealed> {
+fn row(row: &Row<'_>) -> rusqlite::Result<SealedSeed> {
     let kind: String = row.get(2)?;
     let state: String = row.get(3)?;
     let created: i64 = row.get(4)?;
-    let seed = Seed {
+    let seed = ThoughtSeed {
         id: row.get(0)?,
         run: RunId::from_bytes(row.get(1)?),
         kind: if kind == SeedKind::Verify.as_str() {
@@ -139,17 +139,17 @@ fn row(row: &Row<'_>) -> rusqlite::Result<Sealed> {
     Ok((seed, row.get(5)?))
 }
 
-impl Seeds {
+impl SeedStore {
     /// Stores a seed. An existing one of the same id is left as it is.
-    pub fn add(&self, seed: &NewSeed<'_>) -> Result<()> {
+    pub fn add(&self, seed: &NewSeed<'_>) -> ChannelResult<()> {
         let sealed = self.file.seal(seed.run, seed.id, seed.text)?;
         self.file.write(|within| insert(within, seed, &sealed))
     }
 
     /// The oldest unreviewed idea with a readable text.
-    pub fn next(&self) -> Result<Option<Seed>> {
+    pub fn next(&self) -> ChannelResult<Option<ThoughtSeed>> {
         let kind = SeedKind::ThoughtSeed;
-        let found = self.rows(Some(SeedState::New), Some(kind), Order::OldestFirst)?;
+        let found = self.rows(Some(SeedState::New), Some(kind), SeedOrder::OldestFirst)?;
         // The text of a shredded run stays closed for ever, so such a seed must not hold up the others.
         for sealed in found {
             let seed = self.opened(sealed)?;
@@ -161,8 +161,8 @@ impl Seeds {
     }
 
     /// Seeds of a state, or all, oldest first; if there are too many, the newest of them.
-    pub fn list(&self, state: Option<SeedState>) -> Result<Vec<Seed>> {
-        let found = self.rows(state, None, Order::NewestFirst)?;
+    pub fn list(&self, state: Option<SeedState>) -> ChannelResult<Vec<ThoughtSeed>> {
+        let found = self.rows(state, None, SeedOrder::NewestFirst)?;
         found
             .into_iter()
             .rev()
@@ -171,7 +171,7 @@ impl Seeds {
     }
 
     /// The seed with this id.
-    pub fn get(&self, id: &str) -> Result<Option<Seed>> {
+    pub fn get(&self, id: &str) -> ChannelResult<Option<ThoughtSeed>> {
         let query = format!("SELECT {COLUMNS} FROM seeds WHERE id = ?1");
         let found = self
             .file
@@ -180,7 +180,7 @@ impl Seeds {
     }
 
     /// Sets the state of a seed. Returns false if there is none with this id.
-    pub fn mark(&self, id: &str, state: SeedState) -> Result<bool> {
+    pub fn mark(&self, id: &str, state: SeedState) -> ChannelResult<bool> {
         let update = "UPDATE seeds SET state = ?2 WHERE id = ?1";
         let changed = self
             .file
@@ -190,7 +190,7 @@ impl Seeds {
 
     /// Takes up a new seed; returns true for the first caller. It counts as deferred until there is a result,
     /// because the caller may be killed.
-    pub fn take(&self, id: &str) -> Result<bool> {
+    pub fn take(&self, id: &str) -> ChannelResult<bool> {
         let update = "UPDATE seeds SET state = ?2 WHERE id = ?1 AND state = ?3";
         let (from, to) = (SeedState::New, SeedState::Deferred);
         let changed = self
@@ -200,7 +200,7 @@ impl Seeds {
     }
 
     /// Number of unreviewed ideas.
-    pub fn waiting(&self) -> Result<u64> {
+    pub fn waiting(&self) -> ChannelResult<u64> {
         let query = "SELECT count(*) FROM seeds WHERE state = ?1 AND kind = ?2";
         let values = [SeedState::New.as_str(), SeedKind::ThoughtSeed.as_str()];
         self.file
@@ -211,11 +211,11 @@ impl Seeds {
         &self,
         state: Option<SeedState>,
         kind: Option<SeedKind>,
-        order: Order,
-    ) -> Result<Vec<Sealed>> {
+        order: SeedOrder,
+    ) -> ChannelResult<Vec<SealedSeed>> {
         let order = match order {
-            Order::OldestFirst => "ASC",
-            Order::NewestFirst => "DESC",
+            SeedOrder::OldestFirst => "ASC",
+            SeedOrder::NewestFirst => "DESC",
         };
         let query = format!(
             "SELECT {COLUMNS} FROM seeds WHERE (?1 IS NULL OR state = ?1) \
@@ -229,9 +229,9 @@ impl Seeds {
         })
     }
 
-    fn opened(&self, (seed, sealed): Sealed) -> Result<Seed> {
+    fn opened(&self, (seed, sealed): SealedSeed) -> ChannelResult<ThoughtSeed> {
         let text = self.file.open_text(seed.run, &seed.id, sealed)?;
-        Ok(Seed { text, ..seed })
+        Ok(ThoughtSeed { text, ..seed })
     }
 }
 

@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use super::age::{self, Body, Drawn, Recipient};
-use super::{History, HistoryError};
+use super::{HistoryError, SessionHistoryStore};
 
 /// Maximum number of a recipient's characters shown in an error.
 const SHOWN_CHARS_MAX: usize = 16;
 
-impl History {
+impl SessionHistoryStore {
     /// Writes all entries, one JSON object a line, encrypted with `age` for the recipients (`age1…`).
     ///
     /// Users may give an identity, which is a secret, instead of a recipient: an error never repeats it.

@@ -7,7 +7,7 @@ use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::record::{Head, Record, Tag};
+use super::record::{AuthTag, HistoryHead, HistoryLine};
 use super::{HistoryError, RECORD_BYTES_MAX};
 use crate::error::StoreError;
 use crate::seal::{NONCE_BYTES, RunKey, TAG_BYTES};
@@ -17,7 +17,7 @@ const PURPOSE: &[u8] = b"fathom/history/1";
 /// A line of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Line {
+pub(super) struct SealedLine {
     /// The record's number, counted from one: for people and for better errors. What counts is the place that
     /// it was sealed for.
     n: u64,
@@ -27,7 +27,7 @@ pub(super) struct Line {
     sealed: String,
 }
 
-impl Line {
+impl SealedLine {
     /// Parses a line without its line feed. Each has exactly one encoding, so no byte of it is free.
     pub(super) fn read(text: &[u8], line: u64) -> Result<Self, HistoryError> {
         let read: Option<Self> = serde_json::from_slice(text).ok();
@@ -37,13 +37,13 @@ impl Line {
 }
 
 /// Seals and opens the lines of one session under one of its keys.
-pub(super) struct Sealer {
+pub(super) struct LineSealer {
     session: String,
     pub(super) key: u32,
     cipher: XChaCha20Poly1305,
 }
 
-impl Sealer {
+impl LineSealer {
     pub(super) fn new(session: &str, key: u32, secret: &RunKey) -> Self {
         Self {
             session: session.to_owned(),
@@ -55,9 +55,9 @@ impl Sealer {
     /// The line after `head`, with its line feed, and the head after it.
     pub(super) fn seal(
         &self,
-        head: Head,
-        record: &Record,
-    ) -> Result<(Vec<u8>, Head), HistoryError> {
+        head: HistoryHead,
+        record: &HistoryLine,
+    ) -> Result<(Vec<u8>, HistoryHead), HistoryError> {
         let plain = serde_json::to_vec(record).map_err(|error| not_json(&error))?;
         let plain = Zeroizing::new(plain);
         let too_large = HistoryError::TooLarge {
@@ -77,11 +77,11 @@ impl Sealer {
             .encrypt_inout_detached(&XNonce::from(nonce), &self.place(head), body.into())
             .map_err(|_| too_large)?;
         sealed.extend_from_slice(&tag);
-        let head = Head {
+        let head = HistoryHead {
             sequence: head.sequence + 1,
-            tag: Tag(tag.into()),
+            tag: AuthTag(tag.into()),
         };
-        let line = Line {
+        let line = SealedLine {
             n: head.sequence,
             key: self.key,
             sealed: STANDARD.encode(sealed),
@@ -92,7 +92,11 @@ impl Sealer {
     }
 
     /// The record of the line after `head`, and the head after it.
-    pub(super) fn open(&self, head: Head, line: &Line) -> Result<(Record, Head), HistoryError> {
+    pub(super) fn open(
+        &self,
+        head: HistoryHead,
+        line: &SealedLine,
+    ) -> Result<(HistoryLine, HistoryHead), HistoryError> {
         let number = head.sequence + 1;
         if line.n != number {
             return Err(HistoryError::Moved {
@@ -119,15 +123,15 @@ impl Sealer {
             .map_err(|_| changed())?;
         let record =
             serde_json::from_slice(body).map_err(|_| HistoryError::NotARecord { line: number })?;
-        let head = Head {
+        let head = HistoryHead {
             sequence: number,
-            tag: Tag(*tag),
+            tag: AuthTag(*tag),
         };
         Ok((record, head))
     }
 
     /// Associated data of a line: session, number and, through the tag, all lines before it.
-    fn place(&self, before: Head) -> Vec<u8> {
+    fn place(&self, before: HistoryHead) -> Vec<u8> {
         [
             PURPOSE,
             &(self.session.len() as u64).to_be_bytes(),

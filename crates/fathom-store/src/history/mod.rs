@@ -2,8 +2,8 @@
 //!
 //! A line is sealed with XChaCha20-Poly1305 under a key of the session. It is bound to the session, to its place and to
 //! the tag of the line before it, so that one that was changed, dropped, added, moved or brought from elsewhere does not
-//! open. A file cannot see by itself that its end is gone: for that the journal keeps the last [`Head`], and gives it to
-//! [`History::open`].
+//! open. A file cannot see by itself that its end is gone: for that the journal keeps the last [`HistoryHead`], and gives it to
+//! [`SessionHistoryStore::open`].
 //!
 //! A line contains everything that was added at once, so that a crash leaves all of it or nothing.
 
@@ -23,14 +23,14 @@ use fathom_core::id::Digest;
 use hmac::Mac;
 
 pub use error::HistoryError;
-pub use record::{Head, HistoryEntry, Tag};
+pub use record::{AuthTag, HistoryEntry, HistoryHead};
 
 use crate::error::StoreError;
 use crate::keys::KeyRing;
 use crate::private_files;
-use line::{Line, Sealer};
-use record::Record;
-use scan::{Scan, has_hole, scan};
+use line::{LineSealer, SealedLine};
+use record::HistoryLine;
+use scan::{HistoryScan, has_hole, scan};
 
 /// Bytes of a session's name.
 pub const SESSION_BYTES_MAX: usize = 256;
@@ -47,22 +47,22 @@ const FIRST_KEY: u32 = 1;
 const NAME_TAG: &[u8] = b"fathom/session-name/1";
 
 /// The history of one session, owned exclusively until it is dropped.
-pub struct History {
+pub struct SessionHistoryStore {
     path: PathBuf,
     session: String,
     name: Digest,
     keys: KeyRing,
-    sealer: Sealer,
+    sealer: LineSealer,
     file: File,
     /// Bytes of whole lines.
     bytes: u64,
-    head: Head,
+    head: HistoryHead,
     /// Keys of the stored batches.
     batches: HashSet<String>,
     _lock: File,
 }
 
-impl std::fmt::Debug for History {
+impl std::fmt::Debug for SessionHistoryStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { path, head, .. } = self;
         f.debug_struct("History")
@@ -72,7 +72,7 @@ impl std::fmt::Debug for History {
     }
 }
 
-impl History {
+impl SessionHistoryStore {
     /// Opens the history of a session and checks every line of it. `known` is the last head in the journal; a
     /// history that lacks it is refused. A missing one is created.
     ///
@@ -82,7 +82,7 @@ impl History {
         folder: &Path,
         session: &str,
         keys: &KeyRing,
-        known: Option<&Head>,
+        known: Option<&HistoryHead>,
     ) -> Result<Self, HistoryError> {
         let bytes = session.len();
         if bytes == 0 || bytes > SESSION_BYTES_MAX {
@@ -123,17 +123,21 @@ impl History {
     }
 
     /// The end of the history.
-    pub const fn head(&self) -> Head {
+    pub const fn head(&self) -> HistoryHead {
         self.head
     }
 
     /// Adds entries at the end, all or none, and returns once they are on disk. A key is added only once. The
     /// head is for the journal.
-    pub fn append(&mut self, key: &str, entries: &[HistoryEntry]) -> Result<Head, HistoryError> {
+    pub fn append(
+        &mut self,
+        key: &str,
+        entries: &[HistoryEntry],
+    ) -> Result<HistoryHead, HistoryError> {
         if self.batches.contains(key) {
             return Ok(self.head);
         }
-        let record = Record::Batch {
+        let record = HistoryLine::Batch {
             key: key.to_owned(),
             entries: entries.to_vec(),
         };
@@ -152,8 +156,8 @@ impl History {
         let records = self.scan()?.records.into_iter();
         Ok(records
             .flat_map(|(record, _)| match record {
-                Record::Batch { entries, .. } => entries,
-                Record::Rotated { .. } => Vec::new(),
+                HistoryLine::Batch { entries, .. } => entries,
+                HistoryLine::Rotated { .. } => Vec::new(),
             })
             .collect())
     }
@@ -168,10 +172,10 @@ impl History {
         let old = self.sealer.key;
         let new = old.saturating_add(1);
         let secret = self.keys.create_session_key(self.name, new)?;
-        let sealer = Sealer::new(&self.session, new, &secret);
+        let sealer = LineSealer::new(&self.session, new, &secret);
         let scan = self.scan()?;
-        let rotated = Record::Rotated { from: self.head };
-        let mut head = Head::default();
+        let rotated = HistoryLine::Rotated { from: self.head };
+        let mut head = HistoryHead::default();
         let mut text = Vec::new();
         let records = scan.records.iter().map(|(record, _)| record);
         for record in records.chain([&rotated]) {
@@ -193,7 +197,7 @@ impl History {
         Ok(self)
     }
 
-    fn scan(&mut self) -> Result<Scan, HistoryError> {
+    fn scan(&mut self) -> Result<HistoryScan, HistoryError> {
         let text = read_whole(&mut self.file, &self.path)?;
         scan(&text, &self.sealer, self.head)
     }
@@ -213,25 +217,25 @@ fn sealer(
     session: &str,
     name: Digest,
     keys: &KeyRing,
-) -> Result<Sealer, HistoryError> {
+) -> Result<LineSealer, HistoryError> {
     let first = text.split_inclusive(|byte| *byte == b'\n').next();
     let first = first.and_then(|line| line.strip_suffix(b"\n"));
     let Some(first) = first.filter(|line| !has_hole(line)) else {
         let secret = keys.create_session_key(name, FIRST_KEY)?;
-        return Ok(Sealer::new(session, FIRST_KEY, &secret));
+        return Ok(LineSealer::new(session, FIRST_KEY, &secret));
     };
-    let key = Line::read(first, 1)?.key;
+    let key = SealedLine::read(first, 1)?.key;
     let missing = HistoryError::MissingKey { line: 1, key };
     let secret = keys.session_key(name, key)?.ok_or(missing)?;
-    Ok(Sealer::new(session, key, &secret))
+    Ok(LineSealer::new(session, key, &secret))
 }
 
-fn batches(scan: &Scan) -> HashSet<String> {
+fn batches(scan: &HistoryScan) -> HashSet<String> {
     let records = scan.records.iter();
     records
         .filter_map(|(record, _)| match record {
-            Record::Batch { key, .. } => Some(key.clone()),
-            Record::Rotated { .. } => None,
+            HistoryLine::Batch { key, .. } => Some(key.clone()),
+            HistoryLine::Rotated { .. } => None,
         })
         .collect()
 }

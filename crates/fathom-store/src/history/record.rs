@@ -25,27 +25,27 @@ pub struct HistoryEntry {
 /// Authentication tag of a record.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
-pub struct Tag(pub(super) [u8; TAG_BYTES]);
+pub struct AuthTag(pub(super) [u8; TAG_BYTES]);
 
-impl fmt::Display for Tag {
+impl fmt::Display for AuthTag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&STANDARD.encode(self.0))
     }
 }
 
-impl fmt::Debug for Tag {
+impl fmt::Debug for AuthTag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl From<Tag> for String {
-    fn from(tag: Tag) -> Self {
+impl From<AuthTag> for String {
+    fn from(tag: AuthTag) -> Self {
         tag.to_string()
     }
 }
 
-impl TryFrom<String> for Tag {
+impl TryFrom<String> for AuthTag {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, &'static str> {
@@ -58,17 +58,17 @@ impl TryFrom<String> for Tag {
 /// The end of a history, kept in the journal: comparing it shows if the end was cut off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Head {
+pub struct HistoryHead {
     /// Number of records.
     pub sequence: u64,
     /// Tag of the last record; zeros if there is none.
-    pub tag: Tag,
+    pub tag: AuthTag,
 }
 
 /// One line, opened.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum Record {
+pub(super) enum HistoryLine {
     /// Entries added at once.
     Batch {
         /// Key of the batch, so that it is added only once.
@@ -78,6 +78,6 @@ pub(super) enum Record {
     /// All lines before this one were sealed again.
     Rotated {
         /// The head before the rotation.
-        from: Head,
+        from: HistoryHead,
     },
 }

@@ -1,15 +1,15 @@
 //! Walks over a file line by line and checks each.
 
 use super::HistoryError;
-use super::line::{Line, Sealer};
-use super::record::{Head, Record};
+use super::line::{LineSealer, SealedLine};
+use super::record::{HistoryHead, HistoryLine};
 
 /// Content of a file.
 #[derive(Debug, Default)]
-pub(super) struct Scan {
+pub(super) struct HistoryScan {
     /// The records, each with the head that it made.
-    pub(super) records: Vec<(Record, Head)>,
-    pub(super) head: Head,
+    pub(super) records: Vec<(HistoryLine, HistoryHead)>,
+    pub(super) head: HistoryHead,
     /// Bytes of whole lines. The rest was left by a crash.
     pub(super) bytes: usize,
 }
@@ -18,9 +18,13 @@ pub(super) struct Scan {
 ///
 /// Lines after that head are valid: a crash came between them and the journal. Only the last line may be torn,
 /// since each was on disk before the next was written.
-pub(super) fn scan(file: &[u8], sealer: &Sealer, known: Head) -> Result<Scan, HistoryError> {
-    let mut scan = Scan::default();
-    let mut has_known = known == Head::default();
+pub(super) fn scan(
+    file: &[u8],
+    sealer: &LineSealer,
+    known: HistoryHead,
+) -> Result<HistoryScan, HistoryError> {
+    let mut scan = HistoryScan::default();
+    let mut has_known = known == HistoryHead::default();
     let mut rest = file;
     while !rest.is_empty() {
         let number = scan.head.sequence + 1;
@@ -32,13 +36,13 @@ pub(super) fn scan(file: &[u8], sealer: &Sealer, known: Head) -> Result<Scan, Hi
         if !is_known && after.is_empty() && has_hole(text) {
             break;
         }
-        let line = Line::read(text, number)?;
+        let line = SealedLine::read(text, number)?;
         if line.key != sealer.key {
             let key = line.key;
             return Err(HistoryError::MissingKey { line: number, key });
         }
         let (record, head) = sealer.open(scan.head, &line)?;
-        has_known |= head == known || record == Record::Rotated { from: known };
+        has_known |= head == known || record == HistoryLine::Rotated { from: known };
         scan.records.push((record, head));
         scan.head = head;
         scan.bytes += text.len() + 1;

@@ -2,12 +2,12 @@
 
 use fathom_core::effect::IdempotencyKey;
 
-use super::State;
-use crate::registry::{Claim, ClaimOutcome};
+use super::MemoryState;
+use crate::registry::{ClaimOutcome, KeyClaim};
 
-impl State {
+impl MemoryState {
     /// The claim that holds a key.
-    pub(super) fn holder(&self, key: &IdempotencyKey) -> Option<&Claim> {
+    pub(super) fn holder(&self, key: &IdempotencyKey) -> Option<&KeyClaim> {
         let mut claims = self.claims.get(key)?.iter().rev();
         claims
             .find(|(_, released)| !released)
@@ -15,7 +15,7 @@ impl State {
     }
 
     /// Outcome that a claim would have.
-    pub(super) fn would_claim(&self, claim: &Claim) -> ClaimOutcome {
+    pub(super) fn would_claim(&self, claim: &KeyClaim) -> ClaimOutcome {
         let allowed = self.allowed.get(&claim.key).copied().unwrap_or(1);
         match self.holder(&claim.key) {
             Some(held) if !held.is_by(claim) && self.claims[&claim.key].len() >= allowed => {

@@ -6,7 +6,7 @@ use fathom_core::records::RecordFault;
 
 use crate::error::StoreError;
 
-pub(super) type Result<T> = std::result::Result<T, RecordStoreError>;
+pub(super) type RecordsResult<T> = std::result::Result<T, RecordStoreError>;
 
 /// Failure of the record store. Nothing was changed.
 #[derive(Clone, Debug, thiserror::Error)]

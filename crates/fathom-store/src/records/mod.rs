@@ -1,6 +1,6 @@
 //! Records of domains: appended in versions that are never changed, read in bounded slices.
 //!
-//! Episodes use [`Records::carry_out`], which enforces the owners and guardrails of a domain, and applies a
+//! Episodes use [`DomainRecords::carry_out`], which enforces the owners and guardrails of a domain, and applies a
 //! write once, however often it comes. People and the ingestion of events have functions of their own, which no
 //! request of an episode reaches.
 
@@ -12,12 +12,13 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
-use fathom_core::contract::Role;
-use fathom_core::domain::{Access, DomainRequest, name, owners};
+use fathom_core::contract::AgentRole;
+use fathom_core::domain::{DomainAccess, DomainRequest, name, owners};
 use fathom_core::id::{AskId, EpisodeId, RunId};
 use fathom_core::records::{
-    Author, Capsule, Draft, Kind, Pointer, Record, RecordAnswer, RecordFault, RecordRequest,
-    ReportVerdict, Rule, VerificationReport, check, check_id, sha256,
+    CapsuleBody, DomainRecord, RecordAnswer, RecordAuthor, RecordDraft, RecordFault, RecordKind,
+    RecordPointer, RecordRequest, RecordRule, ReportVerdict, VerificationReport, check, check_id,
+    sha256,
 };
 use fathom_core::unit::Timestamp;
 use serde::Deserialize as _;
@@ -26,19 +27,19 @@ pub use error::RecordStoreError;
 
 use crate::seal::RunKey;
 use crate::symbols::RequestKey;
-use error::Result;
-use sealing::Content;
-use table::{NewRow, Outcome, Table, Trouble, WrittenBy};
+use error::RecordsResult;
+use sealing::RecordContent;
+use table::{AppendOutcome, NewRow, RecordTable, TransactionError, WrittenBy};
 
 /// Domains that people write by hand.
 const BY_PEOPLE: [&str; 3] = [name::CONVERSATIONS, name::POLICY, name::FLAGS];
 
 /// The records of a home.
-pub struct Records {
-    table: Table,
+pub struct DomainRecords {
+    table: RecordTable,
 }
 
-impl fmt::Debug for Records {
+impl fmt::Debug for DomainRecords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Records")
     }
@@ -46,27 +47,31 @@ impl fmt::Debug for Records {
 
 /// The asking episode, its ask and the time.
 #[derive(Clone, Debug)]
-pub struct Asker {
+pub struct RecordCaller {
     pub run: RunId,
     /// Its place in the run.
     pub episode: EpisodeId,
-    pub role: Role,
+    pub role: AgentRole,
     /// The ask, which identifies the request permanently.
     pub ask: AskId,
     pub at: Timestamp,
 }
 
-impl Records {
+impl DomainRecords {
     /// Opens the file, or creates it. Contents are sealed under the secret.
-    pub(crate) fn open(path: &Path, secret: &RunKey) -> Result<Self> {
+    pub(crate) fn open(path: &Path, secret: &RunKey) -> RecordsResult<Self> {
         Ok(Self {
-            table: Table::open(path, secret)?,
+            table: RecordTable::open(path, secret)?,
         })
     }
 
     /// Answers an episode. A violation is a fault of the answer with the rule's name; a write whose ask was
     /// applied before changes nothing and is answered as it was then.
-    pub fn carry_out(&self, who: &Asker, asked: &DomainRequest) -> Result<RecordAnswer> {
+    pub fn carry_out(
+        &self,
+        who: &RecordCaller,
+        asked: &DomainRequest,
+    ) -> RecordsResult<RecordAnswer> {
         let request = match checked(who, asked) {
             Ok(request) => request,
             Err(fault) => return Ok(fault.into()),
@@ -102,53 +107,73 @@ impl Records {
     }
 
     /// Stores a record written by a person: a conversation summary, a version of the policies or a flag.
-    pub fn append_by_person(&self, person: &str, at: Timestamp, draft: &Draft) -> Result<Pointer> {
+    pub fn append_by_person(
+        &self,
+        person: &str,
+        at: Timestamp,
+        draft: &RecordDraft,
+    ) -> RecordsResult<RecordPointer> {
         if !BY_PEOPLE.contains(&draft.kind.domain()) {
             return Err(RecordFault::broken(
-                Rule::ByPeople,
+                RecordRule::ByPeople,
                 format_args!("`{}` is not written by hand", draft.kind),
             )
             .into());
         }
-        let author = Author::Person {
+        let author = RecordAuthor::Person {
             name: person.to_owned(),
         };
         self.keep(&author, at, draft, None, Vec::new())
     }
 
     /// Stores an event from outside. An unchanged one gets no new version.
-    pub fn ingest(&self, from: &str, at: Timestamp, draft: &Draft) -> Result<Pointer> {
-        if draft.kind != Kind::EngagementEvent {
+    pub fn ingest(
+        &self,
+        from: &str,
+        at: Timestamp,
+        draft: &RecordDraft,
+    ) -> RecordsResult<RecordPointer> {
+        if draft.kind != RecordKind::EngagementEvent {
             return Err(RecordFault::broken(
-                Rule::ByIngestion,
+                RecordRule::ByIngestion,
                 format_args!("`{}` does not come in from outside", draft.kind),
             )
             .into());
         }
-        let author = Author::Ingestion {
+        let author = RecordAuthor::Ingestion {
             name: from.to_owned(),
         };
         self.keep(&author, at, draft, None, Vec::new())
     }
 
     /// The newest versions of a kind after a number, in order of creation, for people.
-    pub fn list(&self, kind: Kind, since: u64, max: usize) -> Result<Vec<Record>> {
+    pub fn list(
+        &self,
+        kind: RecordKind,
+        since: u64,
+        max: usize,
+    ) -> RecordsResult<Vec<DomainRecord>> {
         self.table.read(|within| within.after(kind, since, max))
     }
 
     /// All versions of a record, oldest first, for people. Empty if it never existed.
-    pub fn versions(&self, kind: Kind, id: &str) -> Result<Vec<Record>> {
+    pub fn versions(&self, kind: RecordKind, id: &str) -> RecordsResult<Vec<DomainRecord>> {
         self.table.read(|within| within.versions(kind, id))
     }
 
-    fn append(&self, who: &Asker, asked: &DomainRequest, draft: &Draft) -> Result<RecordAnswer> {
+    fn append(
+        &self,
+        who: &RecordCaller,
+        asked: &DomainRequest,
+        draft: &RecordDraft,
+    ) -> RecordsResult<RecordAnswer> {
         let mut parts = vec![asked.domain.as_str(), asked.request.as_str()];
         parts.extend(asked.sources.iter().map(String::as_str));
         let by = WrittenBy {
             key: RequestKey::new(who.run, &who.episode, who.ask).to_string(),
             request: self.table.sealer.request(&parts),
         };
-        let author = Author::Episode {
+        let author = RecordAuthor::Episode {
             run: who.run,
             episode: who.episode.clone(),
             role: who.role,
@@ -164,17 +189,17 @@ impl Records {
     /// Checks a draft against all rules and adds it, in one transaction.
     fn keep(
         &self,
-        author: &Author,
+        author: &RecordAuthor,
         at: Timestamp,
-        draft: &Draft,
+        draft: &RecordDraft,
         by: Option<&WrittenBy>,
         sources: Vec<String>,
-    ) -> Result<Pointer> {
+    ) -> RecordsResult<RecordPointer> {
         let named = check(draft)?;
-        let capsule = (draft.kind == Kind::Capsule)
-            .then(|| Capsule::deserialize(&draft.body).ok())
+        let capsule = (draft.kind == RecordKind::Capsule)
+            .then(|| CapsuleBody::deserialize(&draft.body).ok())
             .flatten();
-        let content = Content {
+        let content = RecordContent {
             body: draft.body.clone(),
             evidence: draft.evidence.clone(),
             sources: with_domain(sources, draft.kind.domain()),
@@ -189,18 +214,23 @@ impl Records {
                     Ok(written)
                 } else {
                     let key = by.key.clone();
-                    Err(Trouble::Refused(RecordStoreError::AnotherRequest { key }))
+                    Err(TransactionError::Refused(
+                        RecordStoreError::AnotherRequest { key },
+                    ))
                 };
             }
-            if let Author::Ingestion { .. } = author
-                && let Some(newest) = within.one(&Pointer::to(draft.kind, &draft.id))?
+            if let RecordAuthor::Ingestion { .. } = author
+                && let Some(newest) = within.one(&RecordPointer::to(draft.kind, &draft.id))?
                 && newest.body == draft.body
             {
                 return Ok(pointer_to(&newest));
             }
             for pointer in &named {
                 if !within.is_there(pointer)? {
-                    return broken(Rule::NamesExist, format_args!("there is no `{pointer}`"));
+                    return broken(
+                        RecordRule::NamesExist,
+                        format_args!("there is no `{pointer}`"),
+                    );
                 }
             }
             if let Some(capsule) = &capsule
@@ -208,7 +238,7 @@ impl Records {
                 && !passed(within, &named, &capsule.text)?
             {
                 return broken(
-                    Rule::CapsuleVerified,
+                    RecordRule::CapsuleVerified,
                     "no report that is cited passed a text with this `sha256`",
                 );
             }
@@ -226,30 +256,30 @@ impl Records {
         })
     }
 
-    fn latest(&self, kind: Kind, id: &str) -> Result<RecordAnswer> {
+    fn latest(&self, kind: RecordKind, id: &str) -> RecordsResult<RecordAnswer> {
         check_id(id)?;
-        let pointer = Pointer::to(kind, id);
+        let pointer = RecordPointer::to(kind, id);
         let found = self.table.read(|within| within.one(&pointer))?;
         let found = found.ok_or_else(|| {
-            RecordFault::broken(Rule::Found, format_args!("there is no `{pointer}`"))
+            RecordFault::broken(RecordRule::Found, format_args!("there is no `{pointer}`"))
         })?;
         Ok(found_all(vec![found]))
     }
 
     fn named(
         &self,
-        kind: Kind,
+        kind: RecordKind,
         ids: &[String],
         since: u64,
         limit: u16,
         bytes_max: u32,
-    ) -> Result<RecordAnswer> {
+    ) -> RecordsResult<RecordAnswer> {
         let ids: BTreeSet<&String> = ids.iter().collect();
         let mut missing = Vec::new();
         let mut records = self.table.read(|within| {
             let mut records = Vec::new();
             for id in ids {
-                match within.one(&Pointer::to(kind, id))? {
+                match within.one(&RecordPointer::to(kind, id))? {
                     Some(record) if record.seq > since => records.push(record),
                     Some(_) => {}
                     None => missing.push(id.clone()),
@@ -262,7 +292,13 @@ impl Records {
         Ok(RecordAnswer { missing, ..answer })
     }
 
-    fn slice(&self, kind: Kind, since: u64, limit: u16, bytes_max: u32) -> Result<RecordAnswer> {
+    fn slice(
+        &self,
+        kind: RecordKind,
+        since: u64,
+        limit: u16,
+        bytes_max: u32,
+    ) -> RecordsResult<RecordAnswer> {
         // One more than requested shows whether there are more.
         let max = usize::from(limit) + 1;
         let records = self.table.read(|within| within.after(kind, since, max))?;
@@ -271,38 +307,47 @@ impl Records {
 }
 
 /// Parses and checks an episode's request. The governor checked it before; this check does not rely on that.
-fn checked(who: &Asker, asked: &DomainRequest) -> std::result::Result<RecordRequest, RecordFault> {
+fn checked(
+    who: &RecordCaller,
+    asked: &DomainRequest,
+) -> std::result::Result<RecordRequest, RecordFault> {
     let request: RecordRequest = serde_json::from_str(asked.request.as_str())
-        .map_err(|error| RecordFault::broken(Rule::Form, error))?;
+        .map_err(|error| RecordFault::broken(RecordRule::Form, error))?;
     let kind = request.kind();
     if kind.domain() != asked.domain {
         return Err(RecordFault::broken(
-            Rule::KindOfDomain,
+            RecordRule::KindOfDomain,
             format_args!("`{kind}` belongs to the domain `{}`", kind.domain()),
         ));
     }
-    if request.is_write() != (asked.access == Access::Write) {
+    if request.is_write() != (asked.access == DomainAccess::Write) {
         return Err(RecordFault::broken(
-            Rule::AskedAsWrite,
+            RecordRule::AskedAsWrite,
             "an append is asked for as a write, and everything else as a read",
         ));
     }
     owners(&asked.domain)
         .map_or(Ok(()), |owners| owners.check(who.role, asked.access))
-        .map_err(|refusal| RecordFault::broken(Rule::Owner, refusal))?;
+        .map_err(|refusal| RecordFault::broken(RecordRule::Owner, refusal))?;
     request.check_bounds()?;
     Ok(request)
 }
 
-fn broken<T>(rule: Rule, what: impl fmt::Display) -> Outcome<T> {
-    Err(Trouble::Refused(RecordFault::broken(rule, what).into()))
+fn broken<T>(rule: RecordRule, what: impl fmt::Display) -> AppendOutcome<T> {
+    Err(TransactionError::Refused(
+        RecordFault::broken(rule, what).into(),
+    ))
 }
 
 /// True if a cited report passed exactly this text.
-fn passed(within: &table::Within<'_>, cited: &[Pointer], text: &str) -> Outcome<bool> {
+fn passed(
+    within: &table::RecordTransaction<'_>,
+    cited: &[RecordPointer],
+    text: &str,
+) -> AppendOutcome<bool> {
     let digest = sha256(text);
     for pointer in cited {
-        if pointer.kind != Kind::VerificationReport {
+        if pointer.kind != RecordKind::VerificationReport {
             continue;
         }
         let report = within.one(pointer)?;
@@ -316,8 +361,8 @@ fn passed(within: &table::Within<'_>, cited: &[Pointer], text: &str) -> Outcome<
     Ok(false)
 }
 
-fn is_verified(record: &Record) -> bool {
-    Capsule::deserialize(&record.body).is_ok_and(|capsule| capsule.verified)
+fn is_verified(record: &DomainRecord) -> bool {
+    CapsuleBody::deserialize(&record.body).is_ok_and(|capsule| capsule.verified)
 }
 
 /// Sources including the domain, if it has untrusted content: what is stored there stays untrusted, whoever
@@ -331,7 +376,11 @@ fn with_domain(sources: Vec<String>, domain: &str) -> Vec<String> {
 }
 
 /// The first `limit` records. If they exceed the requested bytes they are refused, not truncated.
-fn sliced(mut records: Vec<Record>, limit: u16, bytes_max: u32) -> Result<RecordAnswer> {
+fn sliced(
+    mut records: Vec<DomainRecord>,
+    limit: u16,
+    bytes_max: u32,
+) -> RecordsResult<RecordAnswer> {
     let limit = usize::from(limit);
     let has_more = records.len() > limit;
     records.truncate(limit);
@@ -343,7 +392,7 @@ fn sliced(mut records: Vec<Record>, limit: u16, bytes_max: u32) -> Result<Record
     }
     if fitting < records.len() {
         return Err(RecordFault::broken(
-            Rule::ReadBytes,
+            RecordRule::ReadBytes,
             format_args!(
                 "{} records have {bytes} bytes and {bytes_max} are asked for; the first {fitting} would fit",
                 records.len()
@@ -358,7 +407,7 @@ fn sliced(mut records: Vec<Record>, limit: u16, bytes_max: u32) -> Result<Record
     })
 }
 
-fn found_all(records: Vec<Record>) -> RecordAnswer {
+fn found_all(records: Vec<DomainRecord>) -> RecordAnswer {
     let sources: BTreeSet<String> = records
         .iter()
         .flat_map(|record| record.sources.iter().cloned())
@@ -370,9 +419,9 @@ fn found_all(records: Vec<Record>) -> RecordAnswer {
     }
 }
 
-fn pointer_to(record: &Record) -> Pointer {
-    Pointer {
+fn pointer_to(record: &DomainRecord) -> RecordPointer {
+    RecordPointer {
         version: Some(record.version),
-        ..Pointer::to(record.kind, &record.id)
+        ..RecordPointer::to(record.kind, &record.id)
     }
 }

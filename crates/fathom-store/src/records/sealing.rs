@@ -6,7 +6,7 @@
 use chacha20poly1305::aead::AeadInOut as _;
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use fathom_core::id::Digest;
-use fathom_core::records::{CapsuleKind, Pointer};
+use fathom_core::records::{CapsuleKind, RecordPointer};
 use hmac::{Hmac, Mac as _};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,7 +18,7 @@ use crate::seal::{NONCE_BYTES, RunKey, TAG_BYTES};
 
 /// The sealed part of a record.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Content {
+pub(super) struct RecordContent {
     pub(super) body: Value,
     pub(super) evidence: Vec<String>,
     pub(super) sources: Vec<String>,
@@ -26,13 +26,13 @@ pub(super) struct Content {
 
 /// Seals and opens records.
 #[derive(Clone)]
-pub(super) struct Sealer {
+pub(super) struct RecordSealer {
     cipher: XChaCha20Poly1305,
     requests: Hmac<Sha256>,
     capsules: Hmac<Sha256>,
 }
 
-impl Sealer {
+impl RecordSealer {
     pub(super) fn new(secret: &RunKey) -> Self {
         Self {
             cipher: secret.cipher(b"fathom/records/1/cipher"),
@@ -42,7 +42,11 @@ impl Sealer {
     }
 
     /// Nonce, ciphertext and tag. `place` is a pointer with its version.
-    pub(super) fn seal(&self, place: &Pointer, content: &Content) -> Result<Vec<u8>, StoreError> {
+    pub(super) fn seal(
+        &self,
+        place: &RecordPointer,
+        content: &RecordContent,
+    ) -> Result<Vec<u8>, StoreError> {
         let not_json = |error: serde_json::Error| StoreError::NotARecord {
             what: error.to_string(),
         };
@@ -68,7 +72,7 @@ impl Sealer {
     }
 
     /// The content; `None` if it was not sealed by this key for this place.
-    pub(super) fn open(&self, place: &Pointer, sealed: Vec<u8>) -> Option<Content> {
+    pub(super) fn open(&self, place: &RecordPointer, sealed: Vec<u8>) -> Option<RecordContent> {
         let mut sealed = Zeroizing::new(sealed);
         let (nonce, rest) = sealed.split_first_chunk_mut::<NONCE_BYTES>()?;
         let (body, tag) = rest.split_last_chunk_mut::<TAG_BYTES>()?;

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fathom_core::records::{Author, Kind, Pointer, Record};
+use fathom_core::records::{DomainRecord, RecordAuthor, RecordKind, RecordPointer};
 use fathom_core::unit::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
 
-use super::error::{RecordStoreError, Result};
-use super::sealing::{Content, Sealer};
+use super::error::{RecordStoreError, RecordsResult};
+use super::sealing::{RecordContent, RecordSealer};
 use crate::error::StoreError;
 use crate::seal::RunKey;
-use crate::shared_file::{self, Outlives, make_tables};
+use crate::shared_file::{self, SyncMode, make_tables};
 
 const FORMAT: u64 = 1;
 
@@ -51,10 +51,10 @@ const COLUMNS: &str = "seq, kind, id, version, at_ms, author, content";
 const NEWEST: &str = "NOT EXISTS (SELECT 1 FROM records AS later WHERE later.domain = records.domain \
     AND later.kind = records.kind AND later.id = records.id AND later.version = records.version + 1)";
 
-pub(super) struct Table {
+pub(super) struct RecordTable {
     path: PathBuf,
     connection: Mutex<Connection>,
-    pub(super) sealer: Sealer,
+    pub(super) sealer: RecordSealer,
 }
 
 /// The request that wrote a row.
@@ -65,24 +65,24 @@ pub(super) struct WrittenBy {
 
 /// A row before it has a number.
 pub(super) struct NewRow<'a> {
-    pub(super) kind: Kind,
+    pub(super) kind: RecordKind,
     pub(super) id: &'a str,
     pub(super) at: Timestamp,
-    pub(super) author: &'a Author,
-    pub(super) content: &'a Content,
+    pub(super) author: &'a RecordAuthor,
+    pub(super) content: &'a RecordContent,
     pub(super) capsule: Option<[u8; 32]>,
     pub(super) by: Option<&'a WrittenBy>,
 }
 
-impl Table {
+impl RecordTable {
     /// Uses the file, which is made when it is not there.
-    pub(super) fn open(path: &Path, secret: &RunKey) -> Result<Self> {
-        let connection = shared_file::open(path, Outlives::PowerCut)
+    pub(super) fn open(path: &Path, secret: &RunKey) -> RecordsResult<Self> {
+        let connection = shared_file::open(path, SyncMode::PowerCut)
             .map_err(|error| RecordStoreError::file(path, error))?;
         let table = Self {
             path: path.to_owned(),
             connection: Mutex::new(connection),
-            sealer: Sealer::new(secret),
+            sealer: RecordSealer::new(secret),
         };
         let found = table.write(|within| Ok(make_tables(within.transaction, TABLES, FORMAT)?))?;
         if found != FORMAT {
@@ -102,66 +102,72 @@ impl Table {
     }
 
     /// Reads from one state of the table.
-    pub(super) fn read<T>(&self, work: impl FnOnce(&Within<'_>) -> Outcome<T>) -> Result<T> {
+    pub(super) fn read<T>(
+        &self,
+        work: impl FnOnce(&RecordTransaction<'_>) -> AppendOutcome<T>,
+    ) -> RecordsResult<T> {
         self.within(TransactionBehavior::Deferred, work)
     }
 
     /// Writes all or nothing, excluding other writers.
-    pub(super) fn write<T>(&self, work: impl FnOnce(&Within<'_>) -> Outcome<T>) -> Result<T> {
+    pub(super) fn write<T>(
+        &self,
+        work: impl FnOnce(&RecordTransaction<'_>) -> AppendOutcome<T>,
+    ) -> RecordsResult<T> {
         self.within(TransactionBehavior::Immediate, work)
     }
 
     fn within<T>(
         &self,
         behaviour: TransactionBehavior,
-        work: impl FnOnce(&Within<'_>) -> Outcome<T>,
-    ) -> Result<T> {
+        work: impl FnOnce(&RecordTransaction<'_>) -> AppendOutcome<T>,
+    ) -> RecordsResult<T> {
         let mut connection = self.lock();
         let whole = || {
             let transaction = connection.transaction_with_behavior(behaviour)?;
-            let done = work(&Within {
+            let done = work(&RecordTransaction {
                 transaction: &transaction,
                 sealer: &self.sealer,
             })?;
             transaction.commit()?;
             Ok(done)
         };
-        whole().map_err(|trouble: Trouble| match trouble {
-            Trouble::Store(source) => RecordStoreError::file(&self.path, source),
-            Trouble::Refused(error) => error,
+        whole().map_err(|trouble: TransactionError| match trouble {
+            TransactionError::Store(source) => RecordStoreError::file(&self.path, source),
+            TransactionError::Refused(error) => error,
         })
     }
 }
 
 /// Reasons for abandoning a transaction.
-pub(super) enum Trouble {
+pub(super) enum TransactionError {
     Store(StoreError),
     Refused(RecordStoreError),
 }
 
-pub(super) type Outcome<T> = std::result::Result<T, Trouble>;
+pub(super) type AppendOutcome<T> = std::result::Result<T, TransactionError>;
 
-impl From<rusqlite::Error> for Trouble {
+impl From<rusqlite::Error> for TransactionError {
     fn from(error: rusqlite::Error) -> Self {
         Self::Store(error.into())
     }
 }
 
-impl From<StoreError> for Trouble {
+impl From<StoreError> for TransactionError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
 /// One transaction.
-pub(super) struct Within<'a> {
+pub(super) struct RecordTransaction<'a> {
     transaction: &'a Transaction<'a>,
-    sealer: &'a Sealer,
+    sealer: &'a RecordSealer,
 }
 
-impl Within<'_> {
+impl RecordTransaction<'_> {
     /// The version that a key wrote before, and the hash of its request.
-    pub(super) fn applied(&self, key: &str) -> Outcome<Option<(Pointer, [u8; 32])>> {
+    pub(super) fn applied(&self, key: &str) -> AppendOutcome<Option<(RecordPointer, [u8; 32])>> {
         let found = self
             .transaction
             .prepare_cached("SELECT kind, id, version, request FROM records WHERE key = ?1")?
@@ -178,13 +184,13 @@ impl Within<'_> {
             .map(|(kind, id, version, request)| {
                 let version = Some(version);
                 let kind = kind_of(&kind)?;
-                Ok((Pointer { kind, id, version }, request))
+                Ok((RecordPointer { kind, id, version }, request))
             })
             .transpose()
     }
 
     /// True if the record exists in the named version, or at all.
-    pub(super) fn is_there(&self, at: &Pointer) -> Outcome<bool> {
+    pub(super) fn is_there(&self, at: &RecordPointer) -> AppendOutcome<bool> {
         let select =
             "SELECT 1 FROM records WHERE domain = ?1 AND kind = ?2 AND id = ?3 AND version = ?4";
         let mut select = self.transaction.prepare_cached(select)?;
@@ -194,7 +200,7 @@ impl Within<'_> {
     }
 
     /// A version of a record; the newest where the pointer names none.
-    pub(super) fn one(&self, at: &Pointer) -> Outcome<Option<Record>> {
+    pub(super) fn one(&self, at: &RecordPointer) -> AppendOutcome<Option<DomainRecord>> {
         let found = self.select(
             "domain = ?1 AND kind = ?2 AND id = ?3 AND version = coalesce(?4, (SELECT max(version) FROM records \
              WHERE domain = ?1 AND kind = ?2 AND id = ?3))",
@@ -204,7 +210,12 @@ impl Within<'_> {
     }
 
     /// The newest versions after a number, in order, at most `max`.
-    pub(super) fn after(&self, kind: Kind, seq: u64, max: usize) -> Outcome<Vec<Record>> {
+    pub(super) fn after(
+        &self,
+        kind: RecordKind,
+        seq: u64,
+        max: usize,
+    ) -> AppendOutcome<Vec<DomainRecord>> {
         self.select(
             &format!("domain = ?1 AND kind = ?2 AND seq > ?3 AND {NEWEST} ORDER BY seq LIMIT ?4"),
             (kind.domain(), kind.to_string(), seq, max),
@@ -212,7 +223,7 @@ impl Within<'_> {
     }
 
     /// All versions, oldest first.
-    pub(super) fn versions(&self, kind: Kind, id: &str) -> Outcome<Vec<Record>> {
+    pub(super) fn versions(&self, kind: RecordKind, id: &str) -> AppendOutcome<Vec<DomainRecord>> {
         self.select(
             "domain = ?1 AND kind = ?2 AND id = ?3 ORDER BY version",
             (kind.domain(), kind.to_string(), id),
@@ -220,12 +231,16 @@ impl Within<'_> {
     }
 
     /// The newest capsule of a source, verified or not.
-    pub(super) fn capsule(&self, capsule: [u8; 32]) -> Outcome<Option<Record>> {
+    pub(super) fn capsule(&self, capsule: [u8; 32]) -> AppendOutcome<Option<DomainRecord>> {
         let found = self.select("capsule = ?1 ORDER BY seq DESC LIMIT 1", [capsule])?;
         Ok(found.into_iter().next())
     }
 
-    fn select(&self, which: &str, params: impl rusqlite::Params) -> Outcome<Vec<Record>> {
+    fn select(
+        &self,
+        which: &str,
+        params: impl rusqlite::Params,
+    ) -> AppendOutcome<Vec<DomainRecord>> {
         let select = format!("SELECT {COLUMNS} FROM records WHERE {which}");
         let mut select = self.transaction.prepare_cached(&select)?;
         let mut rows = select.query(params)?;
@@ -236,8 +251,8 @@ impl Within<'_> {
         Ok(records)
     }
 
-    fn record(&self, row: &rusqlite::Row<'_>) -> Outcome<Record> {
-        let place = Pointer {
+    fn record(&self, row: &rusqlite::Row<'_>) -> AppendOutcome<DomainRecord> {
+        let place = RecordPointer {
             kind: kind_of(&row.get::<_, String>(1)?)?,
             id: row.get(2)?,
             version: Some(row.get(3)?),
@@ -246,9 +261,11 @@ impl Within<'_> {
         let opened = self.sealer.open(&place, row.get(6)?);
         let (Some(content), Ok(by)) = (opened, serde_json::from_str(&author)) else {
             let record = place.to_string();
-            return Err(Trouble::Refused(RecordStoreError::Changed { record }));
+            return Err(TransactionError::Refused(RecordStoreError::Changed {
+                record,
+            }));
         };
-        Ok(Record {
+        Ok(DomainRecord {
             seq: row.get(0)?,
             kind: place.kind,
             id: place.id,
@@ -262,7 +279,7 @@ impl Within<'_> {
     }
 
     /// Adds a version after the newest one.
-    pub(super) fn add(&self, row: &NewRow<'_>) -> Outcome<Pointer> {
+    pub(super) fn add(&self, row: &NewRow<'_>) -> AppendOutcome<RecordPointer> {
         let kind = row.kind.to_string();
         let newest: u64 = self
             .transaction
@@ -274,9 +291,9 @@ impl Within<'_> {
             .transaction
             .prepare_cached("SELECT coalesce(max(seq), 0) FROM records")?
             .query_row([], |row| row.get(0))?;
-        let place = Pointer {
+        let place = RecordPointer {
             version: Some(newest + 1),
-            ..Pointer::to(row.kind, row.id)
+            ..RecordPointer::to(row.kind, row.id)
         };
         let author = serde_json::to_string(row.author).map_err(|error| StoreError::NotARecord {
             what: error.to_string(),
@@ -302,7 +319,7 @@ impl Within<'_> {
     }
 }
 
-fn kind_of(name: &str) -> Outcome<Kind> {
+fn kind_of(name: &str) -> AppendOutcome<RecordKind> {
     let no_kind = |_| StoreError::damaged("a record is of no kind");
     Ok(name.parse().map_err(no_kind)?)
 }

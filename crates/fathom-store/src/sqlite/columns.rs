@@ -8,7 +8,7 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRe
 
 /// A value of the vocabulary on its way into or out of a column.
 #[derive(Debug)]
-pub(super) struct Col<T>(pub(super) T);
+pub(super) struct SqlValue<T>(pub(super) T);
 
 #[derive(Debug)]
 struct BadColumn(&'static str);
@@ -25,39 +25,39 @@ fn bad(what: &'static str) -> FromSqlError {
     FromSqlError::Other(Box::new(BadColumn(what)))
 }
 
-impl ToSql for Col<RunId> {
+impl ToSql for SqlValue<RunId> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(ValueRef::Blob(self.0.as_bytes())))
     }
 }
 
-impl FromSql for Col<RunId> {
+impl FromSql for SqlValue<RunId> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let bytes = value.as_blob()?.try_into().map_err(|_| bad("run id"))?;
         Ok(Self(RunId::from_bytes(bytes)))
     }
 }
 
-impl ToSql for Col<Digest> {
+impl ToSql for SqlValue<Digest> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(ValueRef::Blob(&self.0.0)))
     }
 }
 
-impl FromSql for Col<Digest> {
+impl FromSql for SqlValue<Digest> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let bytes = value.as_blob()?.try_into().map_err(|_| bad("digest"))?;
         Ok(Self(Digest(bytes)))
     }
 }
 
-impl ToSql for Col<&EpisodeId> {
+impl ToSql for SqlValue<&EpisodeId> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(self.0.to_string().into())
     }
 }
 
-impl FromSql for Col<EpisodeId> {
+impl FromSql for SqlValue<EpisodeId> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let episode = value.as_str()?.parse();
         episode.map(Self).map_err(|_| bad("episode id"))
@@ -65,7 +65,7 @@ impl FromSql for Col<EpisodeId> {
 }
 
 /// `SQLite`'s integers are signed; no count here comes near the limit.
-impl ToSql for Col<u64> {
+impl ToSql for SqlValue<u64> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         i64::try_from(self.0)
             .map(ToSqlOutput::from)
@@ -73,7 +73,7 @@ impl ToSql for Col<u64> {
     }
 }
 
-impl FromSql for Col<u64> {
+impl FromSql for SqlValue<u64> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let number = value.as_i64()?;
         u64::try_from(number)

@@ -5,23 +5,23 @@ use fathom_core::id::{Digest, RunId};
 use fathom_core::unit::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::columns::Col;
+use super::columns::SqlValue;
 use super::reading::parsed;
 use super::tables::{self, json};
 use crate::approvals::{
-    APPROVALS_LISTED_MAX, Approval, ApprovalFilter, ApprovalId, ApprovalState, DecideOutcome,
-    UseOutcome, Word,
+    APPROVALS_LISTED_MAX, ApprovalFilter, ApprovalId, ApprovalRecord, ApprovalState, ApprovalWord,
+    DecideOutcome, UseOutcome,
 };
 use crate::error::StoreError;
-use crate::pins::{Accepted, Pin, PinOutcome, Sighting, Standing};
-use crate::registry::{ClaimOwner, Override};
-use crate::signals::{KillOrder, KillRecord, Lifted};
+use crate::pins::{AcceptOutcome, PinOutcome, PinStanding, ToolPin, ToolSighting};
+use crate::registry::{ClaimOwner, KeyOverride};
+use crate::signals::{KillOrder, KillRecord, LiftOutcome};
 
-fn approval(body: &str) -> Result<Approval, StoreError> {
+fn approval(body: &str) -> Result<ApprovalRecord, StoreError> {
     parsed(body, "an approval")
 }
 
-fn find(connection: &Connection, id: &ApprovalId) -> Result<Option<Approval>, StoreError> {
+fn find(connection: &Connection, id: &ApprovalId) -> Result<Option<ApprovalRecord>, StoreError> {
     let body: Option<String> = connection
         .prepare_cached("SELECT body FROM approvals WHERE id = ?1")?
         .query_row([id.as_str()], |row| row.get(0))
@@ -29,7 +29,7 @@ fn find(connection: &Connection, id: &ApprovalId) -> Result<Option<Approval>, St
     body.map(|body| approval(&body)).transpose()
 }
 
-fn save(connection: &Connection, approval: &Approval) -> Result<(), StoreError> {
+fn save(connection: &Connection, approval: &ApprovalRecord) -> Result<(), StoreError> {
     connection
         .prepare_cached("UPDATE approvals SET is_open = ?2, body = ?3 WHERE id = ?1")?
         .execute(params![
@@ -44,13 +44,16 @@ fn selected(
     connection: &Connection,
     sql: &str,
     params: impl rusqlite::Params,
-) -> Result<Vec<Approval>, StoreError> {
+) -> Result<Vec<ApprovalRecord>, StoreError> {
     let mut query = connection.prepare_cached(sql)?;
     let rows = query.query_map(params, |row| row.get::<_, String>(0))?;
     rows.map(|body| approval(&body?)).collect()
 }
 
-pub(super) fn open_approval(connection: &Connection, new: &Approval) -> Result<(), StoreError> {
+pub(super) fn open_approval(
+    connection: &Connection,
+    new: &ApprovalRecord,
+) -> Result<(), StoreError> {
     let owner = &new.owner;
     // In one transaction with the insert, so that an ask has at most one open approval, whichever process asks.
     let before = selected(
@@ -58,8 +61,8 @@ pub(super) fn open_approval(connection: &Connection, new: &Approval) -> Result<(
         "SELECT body FROM approvals
          WHERE run = ?1 AND episode = ?2 AND ask = ?3 AND is_open = 1 AND id <> ?4",
         params![
-            Col(owner.run),
-            Col(&owner.episode),
+            SqlValue(owner.run),
+            SqlValue(&owner.episode),
             owner.ask.0,
             new.id.as_str()
         ],
@@ -80,8 +83,8 @@ pub(super) fn open_approval(connection: &Connection, new: &Approval) -> Result<(
                 )?
                 .execute(params![
                     new.id.as_str(),
-                    Col(owner.run),
-                    Col(&owner.episode),
+                    SqlValue(owner.run),
+                    SqlValue(&owner.episode),
                     owner.ask.0,
                     json(new)?
                 ])?;
@@ -93,7 +96,7 @@ pub(super) fn open_approval(connection: &Connection, new: &Approval) -> Result<(
 pub(super) fn decide_approval(
     connection: &Connection,
     id: &ApprovalId,
-    word: &Word,
+    word: &ApprovalWord,
 ) -> Result<DecideOutcome, StoreError> {
     let Some(mut approval) = find(connection, id)? else {
         return Ok(DecideOutcome::Unknown);
@@ -113,12 +116,12 @@ pub(super) fn decide_approval(
 pub(super) fn approval_of(
     connection: &Connection,
     owner: &ClaimOwner,
-) -> Result<Option<Approval>, StoreError> {
+) -> Result<Option<ApprovalRecord>, StoreError> {
     let newest = selected(
         connection,
         "SELECT body FROM approvals WHERE run = ?1 AND episode = ?2 AND ask = ?3
          ORDER BY number DESC LIMIT 1",
-        params![Col(owner.run), Col(&owner.episode), owner.ask.0],
+        params![SqlValue(owner.run), SqlValue(&owner.episode), owner.ask.0],
     )?;
     Ok(newest.into_iter().next())
 }
@@ -144,7 +147,7 @@ pub(super) fn withdraw_approvals(
     let open = selected(
         connection,
         "SELECT body FROM approvals WHERE run = ?1 AND is_open = 1",
-        [Col(run)],
+        [SqlValue(run)],
     )?;
     for mut approval in open {
         approval.withdraw(at);
@@ -156,14 +159,14 @@ pub(super) fn withdraw_approvals(
 pub(super) fn approvals(
     connection: &Connection,
     filter: ApprovalFilter,
-) -> Result<Vec<Approval>, StoreError> {
+) -> Result<Vec<ApprovalRecord>, StoreError> {
     let wanted = match filter {
         ApprovalFilter::Open => "is_open = 1",
         ApprovalFilter::All => "TRUE",
     };
     let sql = format!("SELECT body FROM approvals WHERE {wanted} ORDER BY number DESC LIMIT ?1");
     // The newest ones if there are too many, but shown oldest first.
-    let mut found = selected(connection, &sql, [Col(APPROVALS_LISTED_MAX as u64)])?;
+    let mut found = selected(connection, &sql, [SqlValue(APPROVALS_LISTED_MAX as u64)])?;
     found.reverse();
     Ok(found)
 }
@@ -178,13 +181,16 @@ pub(super) fn set_kill(connection: &Connection, order: &KillOrder) -> Result<(),
         .execute(params![
             json(&order.scope)?,
             order.by,
-            Col(order.at.0),
+            SqlValue(order.at.0),
             order.why
         ])?;
     Ok(())
 }
 
-pub(super) fn lift_kill(connection: &Connection, order: &KillOrder) -> Result<Lifted, StoreError> {
+pub(super) fn lift_kill(
+    connection: &Connection,
+    order: &KillOrder,
+) -> Result<LiftOutcome, StoreError> {
     let lifted = connection
         .prepare_cached(
             "UPDATE kills SET lifted_by = ?2, lifted_at = ?3, lifted_why = ?4
@@ -193,12 +199,12 @@ pub(super) fn lift_kill(connection: &Connection, order: &KillOrder) -> Result<Li
         .execute(params![
             json(&order.scope)?,
             order.by,
-            Col(order.at.0),
+            SqlValue(order.at.0),
             order.why
         ])?;
     Ok(match lifted {
-        0 => Lifted::WasNotThrown,
-        _ => Lifted::Now,
+        0 => LiftOutcome::WasNotThrown,
+        _ => LiftOutcome::Now,
     })
 }
 
@@ -223,9 +229,9 @@ fn kill_records(connection: &Connection, sql: &str) -> Result<Vec<KillRecord>, S
     while let Some(row) = rows.next()? {
         let scope: String = row.get(0)?;
         let scope: KillScope = parsed(&scope, "the scope of a kill switch")?;
-        let Col(at) = row.get(2)?;
-        let lifted_at: Option<Col<u64>> = row.get(5)?;
-        let lifted = lifted_at.map(|Col(at)| {
+        let SqlValue(at) = row.get(2)?;
+        let lifted_at: Option<SqlValue<u64>> = row.get(5)?;
+        let lifted = lifted_at.map(|SqlValue(at)| {
             Ok::<_, rusqlite::Error>(KillOrder {
                 scope: scope.clone(),
                 by: row.get(4)?,
@@ -249,13 +255,13 @@ fn kill_records(connection: &Connection, sql: &str) -> Result<Vec<KillRecord>, S
 pub(super) fn overrides_of(
     connection: &Connection,
     key: &IdempotencyKey,
-) -> Result<Vec<Override>, StoreError> {
+) -> Result<Vec<KeyOverride>, StoreError> {
     let mut query = connection.prepare_cached(
         "SELECT ordered_by, ordered_at, why FROM overrides WHERE key = ?1 ORDER BY generation",
     )?;
     let rows = query.query_map([key.as_str()], |row| {
-        let Col(at) = row.get(1)?;
-        Ok(Override {
+        let SqlValue(at) = row.get(1)?;
+        Ok(KeyOverride {
             key: key.clone(),
             by: row.get(0)?,
             at: Timestamp(at),
@@ -266,7 +272,7 @@ pub(super) fn overrides_of(
 }
 
 /// The accepted digest of a tool.
-fn pinned(connection: &Connection, seen: &Sighting) -> Result<Option<Digest>, StoreError> {
+fn pinned(connection: &Connection, seen: &ToolSighting) -> Result<Option<Digest>, StoreError> {
     // `let_in` counts up with each acceptance; the highest one is in force.
     let found = connection
         .prepare_cached(
@@ -275,10 +281,10 @@ fn pinned(connection: &Connection, seen: &Sighting) -> Result<Option<Digest>, St
         )?
         .query_row([&seen.charter, &seen.tool], |row| row.get(0))
         .optional()?;
-    Ok(found.map(|Col(digest)| digest))
+    Ok(found.map(|SqlValue(digest)| digest))
 }
 
-pub(super) fn pin(connection: &Connection, seen: &Sighting) -> Result<PinOutcome, StoreError> {
+pub(super) fn pin(connection: &Connection, seen: &ToolSighting) -> Result<PinOutcome, StoreError> {
     let pinned = pinned(connection, seen)?;
     if pinned == Some(seen.digest) {
         return Ok(PinOutcome::Pinned);
@@ -292,8 +298,8 @@ pub(super) fn pin(connection: &Connection, seen: &Sighting) -> Result<PinOutcome
         .execute(params![
             seen.charter,
             seen.tool,
-            Col(seen.digest),
-            Col(seen.at.0),
+            SqlValue(seen.digest),
+            SqlValue(seen.at.0),
             pinned.is_none().then_some(0)
         ])?;
     Ok(match pinned {
@@ -304,9 +310,9 @@ pub(super) fn pin(connection: &Connection, seen: &Sighting) -> Result<PinOutcome
 
 pub(super) fn accept_pin(
     connection: &Connection,
-    seen: &Sighting,
+    seen: &ToolSighting,
     by: &str,
-) -> Result<Accepted, StoreError> {
+) -> Result<AcceptOutcome, StoreError> {
     let changed = connection
         .prepare_cached(
             "UPDATE pins SET accepted_by = ?4, accepted_at = ?5,
@@ -316,18 +322,18 @@ pub(super) fn accept_pin(
         .execute(params![
             seen.charter,
             seen.tool,
-            Col(seen.digest),
+            SqlValue(seen.digest),
             by,
-            Col(seen.at.0)
+            SqlValue(seen.at.0)
         ])?;
     // Only what was seen can be accepted: without a row there is nothing to change.
     Ok(match changed {
-        0 => Accepted::NeverMet,
-        _ => Accepted::Now,
+        0 => AcceptOutcome::NeverMet,
+        _ => AcceptOutcome::Now,
     })
 }
 
-pub(super) fn pins(connection: &Connection, charter: &str) -> Result<Vec<Pin>, StoreError> {
+pub(super) fn pins(connection: &Connection, charter: &str) -> Result<Vec<ToolPin>, StoreError> {
     let mut query = connection.prepare_cached(
         "SELECT tool, digest, seen_at, let_in IS NULL, accepted_by, accepted_at FROM pins
          WHERE charter = ?1 ORDER BY number",
@@ -336,20 +342,20 @@ pub(super) fn pins(connection: &Connection, charter: &str) -> Result<Vec<Pin>, S
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn pin_of_row(charter: &str, row: &Row<'_>) -> rusqlite::Result<Pin> {
-    let Col(digest) = row.get(1)?;
-    let Col(seen_at) = row.get(2)?;
-    let accepted: (Option<String>, Option<Col<u64>>) = (row.get(4)?, row.get(5)?);
+fn pin_of_row(charter: &str, row: &Row<'_>) -> rusqlite::Result<ToolPin> {
+    let SqlValue(digest) = row.get(1)?;
+    let SqlValue(seen_at) = row.get(2)?;
+    let accepted: (Option<String>, Option<SqlValue<u64>>) = (row.get(4)?, row.get(5)?);
     let standing = match accepted {
-        (Some(by), Some(Col(at))) => Standing::Accepted {
+        (Some(by), Some(SqlValue(at))) => PinStanding::Accepted {
             by,
             at: Timestamp(at),
         },
-        _ if row.get(3)? => Standing::Quarantined,
-        _ => Standing::First,
+        _ if row.get(3)? => PinStanding::Quarantined,
+        _ => PinStanding::First,
     };
-    Ok(Pin {
-        seen: Sighting {
+    Ok(ToolPin {
+        seen: ToolSighting {
             charter: charter.to_owned(),
             tool: row.get(0)?,
             digest,

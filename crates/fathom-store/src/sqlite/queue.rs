@@ -5,12 +5,12 @@ use std::sync::mpsc::{self, SyncSender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use fathom_core::step::Position;
+use fathom_core::step::LogPosition;
 use rusqlite::Connection;
 
-use crate::entry::Entry;
+use crate::entry::JournalEntry;
 use crate::error::StoreError;
-use crate::log::{LogSink, LogState, Ticket};
+use crate::log::{CommitTicket, LogSink, LogState};
 
 /// Maximum number of queued items.
 const QUEUED_MAX: usize = 4096;
@@ -25,18 +25,18 @@ const BATCH_BYTES_MAX: usize = 16 * 1024 * 1024;
 const GATHER: Duration = Duration::from_millis(5);
 
 /// An item of work for the writer.
-pub(super) enum Work {
+pub(super) enum WriterWork {
     /// An entry, and the reason if it was not stored although the commit succeeded.
     Append {
-        ticket: Ticket,
-        entry: Box<Entry>,
+        ticket: CommitTicket,
+        entry: Box<JournalEntry>,
         refused: Option<StoreError>,
     },
     /// A change that a caller waits for.
-    Call(Box<dyn Call>),
+    Call(Box<dyn WriterCall>),
 }
 
-impl Work {
+impl WriterWork {
     fn size_bytes(&self) -> usize {
         match self {
             Self::Append { entry, .. } => entry.size_bytes(),
@@ -46,7 +46,7 @@ impl Work {
 }
 
 /// An item that the writer runs within a transaction and answers after it.
-pub(super) trait Call: Send {
+pub(super) trait WriterCall: Send {
     /// Makes the change and keeps the answer.
     fn run(&mut self, connection: &Connection) -> Result<(), StoreError>;
 
@@ -54,13 +54,13 @@ pub(super) trait Call: Send {
     fn answer(self: Box<Self>, committed: Result<(), StoreError>);
 }
 
-struct Change<T, F> {
+struct WriterChange<T, F> {
     make: Option<F>,
     outcome: Result<T, StoreError>,
     reply: SyncSender<Result<T, StoreError>>,
 }
 
-impl<T, F> Call for Change<T, F>
+impl<T, F> WriterCall for WriterChange<T, F>
 where
     T: Send,
     F: FnOnce(&Connection) -> Result<T, StoreError> + Send,
@@ -81,23 +81,23 @@ where
 
 /// Work in the order in which it will reach the disk.
 #[derive(Default)]
-pub(super) struct Queue {
-    waiting: Mutex<Waiting>,
+pub(super) struct WriterQueue {
+    waiting: Mutex<WaitingWork>,
     has_work: Condvar,
     has_room: Condvar,
 }
 
 #[derive(Default)]
-struct Waiting {
-    work: VecDeque<Work>,
+struct WaitingWork {
+    work: VecDeque<WriterWork>,
     bytes: usize,
-    last_position: Position,
+    last_position: LogPosition,
     /// A caller waits for the queued items.
     is_urgent: bool,
     is_closed: bool,
 }
 
-impl Waiting {
+impl WaitingWork {
     /// True if more may come before the next commit.
     fn gathers(&self) -> bool {
         !self.is_urgent
@@ -113,19 +113,19 @@ impl Waiting {
     }
 }
 
-impl Queue {
+impl WriterQueue {
     /// Has the writer make a change, and waits until it is durable.
     pub(super) fn call<T: Send + 'static>(
         &self,
         change: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, answer) = mpsc::sync_channel(1);
-        let call = Change {
+        let call = WriterChange {
             make: Some(change),
             outcome: Err(StoreError::Closed),
             reply,
         };
-        self.push(0, |_| Work::Call(Box::new(call)))?;
+        self.push(0, |_| WriterWork::Call(Box::new(call)))?;
         answer.recv().map_err(|_| StoreError::Closed)?
     }
 
@@ -133,7 +133,7 @@ impl Queue {
     fn push(
         &self,
         bytes: usize,
-        work: impl FnOnce(&mut Waiting) -> Work,
+        work: impl FnOnce(&mut WaitingWork) -> WriterWork,
     ) -> Result<(), StoreError> {
         let mut waiting = self.lock();
         while !waiting.is_closed && !waiting.has_room_for(bytes) {
@@ -147,7 +147,7 @@ impl Queue {
         }
         let work = work(&mut waiting);
         // Its caller is blocked until it is answered.
-        waiting.is_urgent |= matches!(work, Work::Call(_));
+        waiting.is_urgent |= matches!(work, WriterWork::Call(_));
         waiting.work.push_back(work);
         waiting.bytes += bytes;
         // A writer that gathers is not woken for each entry.
@@ -161,7 +161,7 @@ impl Queue {
     }
 
     /// Queued items, up to the size of one commit. `None` once the queue is closed and empty.
-    pub(super) fn take_batch(&self) -> Option<Vec<Work>> {
+    pub(super) fn take_batch(&self) -> Option<Vec<WriterWork>> {
         let mut waiting = self.lock();
         while waiting.work.is_empty() {
             if waiting.is_closed {
@@ -208,21 +208,21 @@ impl Queue {
         drop(work);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    fn lock(&self) -> MutexGuard<'_, WaitingWork> {
         // No panic can leave the queue half changed: each change is a few assignments.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl LogSink for Queue {
-    fn enqueue(&self, log: &Arc<LogState>, entry: Entry) -> Result<Position, StoreError> {
-        let mut position = Position::default();
+impl LogSink for WriterQueue {
+    fn enqueue(&self, log: &Arc<LogState>, entry: JournalEntry) -> Result<LogPosition, StoreError> {
+        let mut position = LogPosition::default();
         let entry = Box::new(entry);
         self.push(entry.size_bytes(), |waiting| {
             waiting.last_position.0 += 1;
             position = waiting.last_position;
-            Work::Append {
-                ticket: Ticket::new(log.clone(), position),
+            WriterWork::Append {
+                ticket: CommitTicket::new(log.clone(), position),
                 entry,
                 refused: None,
             }

@@ -10,11 +10,11 @@ use fathom_core::unit::Timestamp;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use serde::de::DeserializeOwned;
 
-use super::columns::Col;
+use super::columns::SqlValue;
 use super::{schema, tables};
 use crate::error::StoreError;
-use crate::journal::{Cursor, Stored};
-use crate::registry::Claim;
+use crate::journal::{JournalCursor, StoredRecord};
+use crate::registry::KeyClaim;
 use crate::runs::{RunFilter, RunInfo, RunQuery, RunState, id_digits};
 use crate::signals::{PostedSignal, SignalId};
 
@@ -24,12 +24,12 @@ const IDLE_MAX: usize = 8;
 const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// Read-only connections to one file.
-pub(super) struct Readers {
+pub(super) struct ReaderPool {
     path: PathBuf,
     idle: Mutex<Vec<Connection>>,
 }
 
-impl Readers {
+impl ReaderPool {
     pub(super) fn new(path: PathBuf) -> Self {
         Self {
             path,
@@ -85,15 +85,19 @@ pub(super) fn parsed<T: DeserializeOwned>(text: &str, what: &str) -> Result<T, S
 pub(super) fn page(
     connection: &Connection,
     run: RunId,
-    after: Cursor,
+    after: JournalCursor,
     limit: usize,
-) -> Result<Vec<Stored>, StoreError> {
+) -> Result<Vec<StoredRecord>, StoreError> {
     let mut query = connection.prepare_cached(
         "SELECT position, episode, seq, body, hash FROM events WHERE position IN
              (SELECT position FROM events WHERE run = ?1 AND position > ?2 ORDER BY position LIMIT ?3)
          ORDER BY position",
     )?;
-    let mut rows = query.query(params![Col(run), Col(after.0), Col(limit as u64)])?;
+    let mut rows = query.query(params![
+        SqlValue(run),
+        SqlValue(after.0),
+        SqlValue(limit as u64)
+    ])?;
     let mut page = Vec::new();
     let mut bytes = 0;
     while let Some(row) = rows.next()? {
@@ -107,13 +111,13 @@ pub(super) fn page(
     Ok(page)
 }
 
-fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
-    let Col(position) = row.get(0)?;
-    let Col(episode) = row.get(1)?;
-    let Col(seq) = row.get(2)?;
-    let Col(hash) = row.get(4)?;
-    Ok(Stored {
-        cursor: Cursor(position),
+fn stored(row: &Row<'_>) -> rusqlite::Result<StoredRecord> {
+    let SqlValue(position) = row.get(0)?;
+    let SqlValue(episode) = row.get(1)?;
+    let SqlValue(seq) = row.get(2)?;
+    let SqlValue(hash) = row.get(4)?;
+    Ok(StoredRecord {
+        cursor: JournalCursor(position),
         episode,
         seq: Seq(seq),
         bytes: row.get(3)?,
@@ -127,8 +131,8 @@ const INFO_COLUMNS: &str =
 
 /// A line of the list with its state still as text.
 fn info_row(row: &Row<'_>) -> rusqlite::Result<(String, RunInfo)> {
-    let count = |at| row.get(at).map(|Col(count): Col<u64>| count);
-    let Col(run) = row.get(0)?;
+    let count = |at| row.get(at).map(|SqlValue(count): SqlValue<u64>| count);
+    let SqlValue(run) = row.get(0)?;
     let info = RunInfo {
         run,
         epoch: Epoch(count(1)?),
@@ -155,7 +159,7 @@ fn with_state((state, info): (String, RunInfo)) -> Result<RunInfo, StoreError> {
 pub(super) fn run_info(connection: &Connection, run: RunId) -> Result<Option<RunInfo>, StoreError> {
     let found = connection
         .prepare_cached(&format!("SELECT {INFO_COLUMNS} FROM runs WHERE run = ?1"))?
-        .query_row([Col(run)], info_row)
+        .query_row([SqlValue(run)], info_row)
         .optional()?;
     found.map(with_state).transpose()
 }
@@ -178,14 +182,14 @@ pub(super) fn list_runs(
         "SELECT {INFO_COLUMNS} FROM runs WHERE {wanted} ORDER BY created_at DESC, run DESC LIMIT ?2"
     );
     let mut query_runs = connection.prepare_cached(&sql)?;
-    let rows = query_runs.query_map(params![id_start, Col(query.limit() as u64)], info_row)?;
+    let rows = query_runs.query_map(params![id_start, SqlValue(query.limit() as u64)], info_row)?;
     rows.map(|row| with_state(row?)).collect()
 }
 
 pub(super) fn run_ids(connection: &Connection) -> Result<Vec<RunId>, StoreError> {
     let mut query = connection
         .prepare_cached("SELECT run FROM runs UNION SELECT run FROM events ORDER BY 1")?;
-    let rows = query.query_map([], |row| row.get(0).map(|Col(run)| run))?;
+    let rows = query.query_map([], |row| row.get(0).map(|SqlValue(run)| run))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -196,13 +200,13 @@ pub(super) fn blob(
 ) -> Result<Option<Vec<u8>>, StoreError> {
     let blob = connection
         .prepare_cached("SELECT body FROM blobs WHERE run = ?1 AND address = ?2")?
-        .query_row(params![Col(run), Col(*address)], |row| row.get(0))
+        .query_row(params![SqlValue(run), SqlValue(*address)], |row| row.get(0))
         .optional()?;
     Ok(blob)
 }
 
 pub(super) fn blob_count(connection: &Connection) -> Result<u64, StoreError> {
-    let Col(count) = connection
+    let SqlValue(count) = connection
         .prepare_cached("SELECT count(*) FROM blobs")?
         .query_row([], |row| row.get(0))?;
     Ok(count)
@@ -215,10 +219,10 @@ pub(super) fn signals(
 ) -> Result<Vec<PostedSignal>, StoreError> {
     let mut query = connection
         .prepare_cached("SELECT id, body FROM signals WHERE run = ?1 AND id > ?2 ORDER BY id")?;
-    let mut rows = query.query(params![Col(run), Col(after.0)])?;
+    let mut rows = query.query(params![SqlValue(run), SqlValue(after.0)])?;
     let mut signals = Vec::new();
     while let Some(row) = rows.next()? {
-        let Col(id) = row.get(0)?;
+        let SqlValue(id) = row.get(0)?;
         let body: String = row.get(1)?;
         let signal: Signal = parsed(&body, "a signal")?;
         signals.push(PostedSignal {
@@ -232,9 +236,9 @@ pub(super) fn signals(
 pub(super) fn claim_of(
     connection: &Connection,
     key: &IdempotencyKey,
-) -> Result<Option<Claim>, StoreError> {
+) -> Result<Option<KeyClaim>, StoreError> {
     let held = tables::held(connection, key)?;
-    Ok(held.map(|held| Claim {
+    Ok(held.map(|held| KeyClaim {
         key: key.clone(),
         payload: held.payload,
         owner: held.owner,

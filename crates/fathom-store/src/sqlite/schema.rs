@@ -95,10 +95,10 @@ CREATE TABLE overrides (
 ";
 
 /// Migrates a file from one format to the next.
-pub(super) type Migration = fn(&Transaction<'_>) -> rusqlite::Result<()>;
+pub(super) type SchemaMigration = fn(&Transaction<'_>) -> rusqlite::Result<()>;
 
 /// The migration from format `n` to `n + 1` is at index `n - 1`.
-const MIGRATIONS: [Migration; FORMAT as usize - 1] = [
+const MIGRATIONS: [SchemaMigration; FORMAT as usize - 1] = [
     |file| file.execute_batch(PEOPLE),
     |file| file.execute_batch(RELEASED),
 ];
@@ -173,7 +173,7 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
 fn prepare_for(
     connection: &mut Connection,
     known: u32,
-    migrations: &[Migration],
+    migrations: &[SchemaMigration],
 ) -> Result<(), StoreError> {
     // Immediate: two processes must not both find the old format and migrate it.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

@@ -18,7 +18,7 @@ fn an_older_file_is_brought_up_to_date_step_by_step() {
     let mut connection = empty();
     prepare_for(&mut connection, 1, &[]).unwrap();
     let before = columns(&connection);
-    let steps: [Migration; 2] = [
+    let steps: [SchemaMigration; 2] = [
         |file| file.execute_batch("ALTER TABLE runs ADD COLUMN second TEXT"),
         |file| file.execute_batch("ALTER TABLE runs RENAME COLUMN second TO third"),
     ];
@@ -35,7 +35,7 @@ fn x04_a_step_that_fails_leaves_the_file_as_it_was() {
     let mut connection = empty();
     prepare_for(&mut connection, 1, &[]).unwrap();
     let before = columns(&connection);
-    let steps: [Migration; 2] = [
+    let steps: [SchemaMigration; 2] = [
         |file| file.execute_batch("ALTER TABLE runs ADD COLUMN second TEXT"),
         |file| file.execute_batch("no such statement"),
     ];

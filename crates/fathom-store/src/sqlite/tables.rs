@@ -7,11 +7,11 @@ use fathom_core::unit::Timestamp;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 use serde::Serialize;
 
-use super::columns::Col;
-use crate::entry::Entry;
+use super::columns::SqlValue;
+use crate::entry::JournalEntry;
 use crate::error::StoreError;
-use crate::registry::{Claim, ClaimOutcome, ClaimOwner, Override, OverrideOutcome};
-use crate::runs::{Delta, NewRun, RunState};
+use crate::registry::{ClaimOutcome, ClaimOwner, KeyClaim, KeyOverride, OverrideOutcome};
+use crate::runs::{NewRun, RunDelta, RunState};
 use crate::signals::SignalId;
 
 /// Runs a statement that has neither parameters nor rows.
@@ -27,7 +27,7 @@ pub(super) fn json(value: &impl Serialize) -> Result<String, StoreError> {
 }
 
 /// Outcome of inserting a record.
-pub(super) enum Inserted {
+pub(super) enum InsertOutcome {
     Now,
     PlaceTaken,
 }
@@ -35,23 +35,23 @@ pub(super) enum Inserted {
 pub(super) fn insert_entry(
     connection: &Connection,
     run: RunId,
-    entry: &Entry,
-) -> Result<Inserted, StoreError> {
+    entry: &JournalEntry,
+) -> Result<InsertOutcome, StoreError> {
     let inserted = connection
         .prepare_cached(
             "INSERT INTO events (run, episode, seq, body, hash) VALUES (?1, ?2, ?3, ?4, ?5)",
         )?
         .execute(params![
-            Col(run),
-            Col(&entry.episode),
-            Col(entry.seq.0),
+            SqlValue(run),
+            SqlValue(&entry.episode),
+            SqlValue(entry.seq.0),
             entry.bytes,
-            Col(entry.hash)
+            SqlValue(entry.hash)
         ]);
     match inserted {
         // Another owner was faster. That ends one log and not the whole commit.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-            return Ok(Inserted::PlaceTaken);
+            return Ok(InsertOutcome::PlaceTaken);
         }
         inserted => inserted?,
     };
@@ -61,23 +61,23 @@ pub(super) fn insert_entry(
             .prepare_cached(
                 "INSERT INTO blobs (run, address, body) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
             )?
-            .execute(params![Col(run), Col(blob.address), blob.bytes])?;
+            .execute(params![SqlValue(run), SqlValue(blob.address), blob.bytes])?;
     }
     // With the record that takes the signal in: an owner that dies in between leaves it to the next one.
     for signal in &entry.settles {
         connection
             .prepare_cached("DELETE FROM signals WHERE run = ?1 AND id = ?2")?
-            .execute(params![Col(run), Col(signal.0)])?;
+            .execute(params![SqlValue(run), SqlValue(signal.0)])?;
     }
-    Ok(Inserted::Now)
+    Ok(InsertOutcome::Now)
 }
 
 pub(super) fn epoch(connection: &Connection, run: RunId) -> Result<Option<Epoch>, StoreError> {
     let epoch = connection
         .prepare_cached("SELECT epoch FROM runs WHERE run = ?1")?
-        .query_row([Col(run)], |row| row.get(0))
+        .query_row([SqlValue(run)], |row| row.get(0))
         .optional()?;
-    Ok(epoch.map(|Col(epoch)| Epoch(epoch)))
+    Ok(epoch.map(|SqlValue(epoch)| Epoch(epoch)))
 }
 
 pub(super) fn create_run(connection: &Connection, new: &NewRun) -> Result<Epoch, StoreError> {
@@ -92,12 +92,12 @@ pub(super) fn create_run(connection: &Connection, new: &NewRun) -> Result<Epoch,
              VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6, ?6, 0, 0, 0, ?7)",
         )?
         .execute(params![
-            Col(new.run),
-            Col(first.0),
+            SqlValue(new.run),
+            SqlValue(first.0),
             json(&RunState::Running)?,
             new.program,
             new.model,
-            Col(new.created_at.0),
+            SqlValue(new.created_at.0),
             new.started_by
         ])?;
     Ok(first)
@@ -106,16 +106,16 @@ pub(super) fn create_run(connection: &Connection, new: &NewRun) -> Result<Epoch,
 pub(super) fn acquire(connection: &Connection, run: RunId) -> Result<Epoch, StoreError> {
     let epoch = connection
         .prepare_cached("UPDATE runs SET epoch = epoch + 1 WHERE run = ?1 RETURNING epoch")?
-        .query_row([Col(run)], |row| row.get(0))
+        .query_row([SqlValue(run)], |row| row.get(0))
         .optional()?;
-    let Col(epoch) = epoch.ok_or(StoreError::UnknownRun { run })?;
+    let SqlValue(epoch) = epoch.ok_or(StoreError::UnknownRun { run })?;
     Ok(Epoch(epoch))
 }
 
 pub(super) fn update_run(
     connection: &Connection,
     run: RunId,
-    delta: &Delta,
+    delta: &RunDelta,
 ) -> Result<(), StoreError> {
     let state = delta.state.map(|state| json(&state)).transpose()?;
     connection
@@ -126,11 +126,11 @@ pub(super) fn update_run(
              WHERE run = ?1",
         )?
         .execute(params![
-            Col(run),
-            Col(delta.events),
-            Col(delta.episodes),
-            Col(delta.model_calls),
-            Col(delta.updated_at.0),
+            SqlValue(run),
+            SqlValue(delta.events),
+            SqlValue(delta.episodes),
+            SqlValue(delta.model_calls),
+            SqlValue(delta.updated_at.0),
             state,
             delta.state.map(RunState::is_finished)
         ])?;
@@ -146,9 +146,9 @@ pub(super) fn post_signal(
     if epoch(connection, run)?.is_none() {
         return Err(StoreError::UnknownRun { run });
     }
-    let Col(id) = connection
+    let SqlValue(id) = connection
         .prepare_cached("INSERT INTO signals (run, body) VALUES (?1, ?2) RETURNING id")?
-        .query_row(params![Col(run), json(signal)?], |row| row.get(0))?;
+        .query_row(params![SqlValue(run), json(signal)?], |row| row.get(0))?;
     Ok(SignalId(id))
 }
 
@@ -159,25 +159,25 @@ pub(super) fn drop_signals(
 ) -> Result<(), StoreError> {
     connection
         .prepare_cached("DELETE FROM signals WHERE run = ?1 AND id <= ?2")?
-        .execute(params![Col(run), Col(upto.0)])?;
+        .execute(params![SqlValue(run), SqlValue(upto.0)])?;
     Ok(())
 }
 
 /// The claim that holds a key, and its generation.
-pub(super) struct Held {
+pub(super) struct HeldClaim {
     generation: u64,
     pub(super) owner: ClaimOwner,
     pub(super) payload: Digest,
     pub(super) at: Timestamp,
 }
 
-impl Held {
+impl HeldClaim {
     fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let Col(generation): Col<u64> = row.get(0)?;
-        let Col(payload): Col<Digest> = row.get(1)?;
-        let Col(run): Col<RunId> = row.get(2)?;
-        let Col(episode): Col<EpisodeId> = row.get(3)?;
-        let Col(at): Col<u64> = row.get(5)?;
+        let SqlValue(generation): SqlValue<u64> = row.get(0)?;
+        let SqlValue(payload): SqlValue<Digest> = row.get(1)?;
+        let SqlValue(run): SqlValue<RunId> = row.get(2)?;
+        let SqlValue(episode): SqlValue<EpisodeId> = row.get(3)?;
+        let SqlValue(at): SqlValue<u64> = row.get(5)?;
         Ok(Self {
             generation,
             owner: ClaimOwner {
@@ -194,19 +194,19 @@ impl Held {
 pub(super) fn held(
     connection: &Connection,
     key: &IdempotencyKey,
-) -> Result<Option<Held>, StoreError> {
+) -> Result<Option<HeldClaim>, StoreError> {
     let held = connection
         .prepare_cached(
             "SELECT generation, payload, run, episode, ask, claimed_at FROM claims
              WHERE key = ?1 AND is_released = 0 ORDER BY generation DESC LIMIT 1",
         )?
-        .query_row([key.as_str()], Held::of_row)
+        .query_row([key.as_str()], HeldClaim::of_row)
         .optional()?;
     Ok(held)
 }
 
 fn next_generation(connection: &Connection, key: &IdempotencyKey) -> Result<u64, StoreError> {
-    let Col(next): Col<u64> = connection
+    let SqlValue(next): SqlValue<u64> = connection
         // Over released claims too: a generation is never used twice, or an old override would apply again.
         .prepare_cached("SELECT coalesce(max(generation) + 1, 0) FROM claims WHERE key = ?1")?
         .query_row([key.as_str()], |row| row.get(0))?;
@@ -216,7 +216,7 @@ fn next_generation(connection: &Connection, key: &IdempotencyKey) -> Result<u64,
 /// Generation that a claim would get, `None` if it holds the key already, or the claim that is in the way.
 pub(super) fn next_claim(
     connection: &Connection,
-    claim: &Claim,
+    claim: &KeyClaim,
 ) -> Result<Result<Option<u64>, ClaimOutcome>, StoreError> {
     let next = next_generation(connection, &claim.key)?;
     let Some(held) = held(connection, &claim.key)? else {
@@ -229,7 +229,7 @@ pub(super) fn next_claim(
     // An override names the generation that it allows, so it lets exactly one claim pass.
     let may_pass = connection
         .prepare_cached("SELECT 1 FROM overrides WHERE key = ?1 AND generation = ?2")?
-        .exists(params![claim.key.as_str(), Col(next)])?;
+        .exists(params![claim.key.as_str(), SqlValue(next)])?;
     if may_pass {
         return Ok(Ok(Some(next)));
     }
@@ -240,7 +240,7 @@ pub(super) fn next_claim(
     }))
 }
 
-pub(super) fn claim(connection: &Connection, claim: &Claim) -> Result<ClaimOutcome, StoreError> {
+pub(super) fn claim(connection: &Connection, claim: &KeyClaim) -> Result<ClaimOutcome, StoreError> {
     let generation = match next_claim(connection, claim)? {
         Ok(Some(generation)) => generation,
         Ok(None) => return Ok(ClaimOutcome::Claimed),
@@ -253,12 +253,12 @@ pub(super) fn claim(connection: &Connection, claim: &Claim) -> Result<ClaimOutco
         )?
         .execute(params![
             claim.key.as_str(),
-            Col(generation),
-            Col(claim.payload),
-            Col(claim.owner.run),
-            Col(&claim.owner.episode),
+            SqlValue(generation),
+            SqlValue(claim.payload),
+            SqlValue(claim.owner.run),
+            SqlValue(&claim.owner.episode),
             claim.owner.ask.0,
-            Col(claim.at.0)
+            SqlValue(claim.at.0)
         ])?;
     Ok(ClaimOutcome::Claimed)
 }
@@ -273,13 +273,13 @@ pub(super) fn release(
     };
     connection
         .prepare_cached("UPDATE claims SET is_released = 1 WHERE key = ?1 AND generation = ?2")?
-        .execute(params![key.as_str(), Col(held.generation)])?;
+        .execute(params![key.as_str(), SqlValue(held.generation)])?;
     Ok(())
 }
 
 pub(super) fn override_claim(
     connection: &Connection,
-    order: &Override,
+    order: &KeyOverride,
 ) -> Result<OverrideOutcome, StoreError> {
     if held(connection, &order.key)?.is_none() {
         return Ok(OverrideOutcome::NothingHeld);
@@ -293,9 +293,9 @@ pub(super) fn override_claim(
         )?
         .execute(params![
             order.key.as_str(),
-            Col(next),
+            SqlValue(next),
             order.by,
-            Col(order.at.0),
+            SqlValue(order.at.0),
             order.why
         ])?;
     Ok(OverrideOutcome::Recorded)

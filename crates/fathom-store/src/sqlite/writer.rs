@@ -6,13 +6,13 @@ use std::sync::Arc;
 use fathom_core::id::{EpisodeId, Epoch, RunId};
 use rusqlite::Connection;
 
-use super::queue::{Queue, Work};
-use super::tables::{self, Inserted};
-use crate::entry::Entry;
+use super::queue::{WriterQueue, WriterWork};
+use super::tables::{self, InsertOutcome};
+use crate::entry::JournalEntry;
 use crate::error::StoreError;
-use crate::heads::{Flush, Head, HeadsWriter};
+use crate::heads::{ChainHead, HeadFlush, HeadsWriter};
 use crate::log::LogState;
-use crate::runs::Delta;
+use crate::runs::RunDelta;
 
 // Records after the last head could be cut off unseen; a signature for each would show nothing that the chain
 // does not.
@@ -21,9 +21,9 @@ const RECORDS_PER_HEAD: u32 = 64;
 /// Episodes whose unsigned records are counted. Beyond this the count starts again, and heads come later.
 const COUNTED_EPISODES_MAX: usize = 65_536;
 
-pub(super) struct Writer {
+pub(super) struct JournalWriter {
     connection: Connection,
-    queue: Arc<Queue>,
+    queue: Arc<WriterQueue>,
     heads: Option<HeadsWriter>,
     /// Records since the last signed head.
     unsigned: HashMap<(RunId, EpisodeId), u32>,
@@ -33,23 +33,23 @@ pub(super) struct Writer {
 
 /// Work of one commit besides storing records.
 #[derive(Default)]
-struct Round {
+struct WriteRound {
     /// Current owners, as far as they were looked up.
     epochs: HashMap<RunId, Epoch>,
     /// Logs with a refused entry; nothing after it may be stored.
     // By address: the batch holds every log until the round is over.
     refused: HashMap<*const LogState, StoreError>,
-    deltas: HashMap<RunId, Delta>,
-    heads: Vec<Head>,
+    deltas: HashMap<RunId, RunDelta>,
+    heads: Vec<ChainHead>,
     /// Logs whose owners must not hear of their records before the heads are written.
     signing: Vec<Arc<LogState>>,
-    flush: Option<Flush>,
+    flush: Option<HeadFlush>,
 }
 
-impl Writer {
+impl JournalWriter {
     pub(super) fn new(
         connection: Connection,
-        queue: Arc<Queue>,
+        queue: Arc<WriterQueue>,
         heads: Option<HeadsWriter>,
     ) -> Self {
         Self {
@@ -76,15 +76,18 @@ impl Writer {
         }
     }
 
-    fn commit(&mut self, batch: &mut [Work]) -> Result<(), StoreError> {
-        let mut round = Round::default();
+    fn commit(&mut self, batch: &mut [WriterWork]) -> Result<(), StoreError> {
+        let mut round = WriteRound::default();
         if let Err(error) = self.write(batch, &mut round) {
             if !self.connection.is_autocommit() {
                 // If even this fails, the connection is unusable, and the next `BEGIN` reports it.
                 self.connection.execute_batch("ROLLBACK").ok();
             }
             // Only the next process can tell what is on disk after a failed commit.
-            if batch.iter().any(|work| matches!(work, Work::Append { .. })) {
+            if batch
+                .iter()
+                .any(|work| matches!(work, WriterWork::Append { .. }))
+            {
                 self.broken.get_or_insert_with(|| error.clone());
             }
             return Err(error);
@@ -95,17 +98,21 @@ impl Writer {
         Ok(())
     }
 
-    fn write(&mut self, batch: &mut [Work], round: &mut Round) -> Result<(), StoreError> {
+    fn write(
+        &mut self,
+        batch: &mut [WriterWork],
+        round: &mut WriteRound,
+    ) -> Result<(), StoreError> {
         // Immediate: a transaction that starts by reading can fail to become the writer halfway.
         tables::execute(&self.connection, "BEGIN IMMEDIATE")?;
         for work in batch {
             match work {
-                Work::Append {
+                WriterWork::Append {
                     ticket,
                     entry,
                     refused,
                 } => *refused = self.stage(ticket.log(), entry, round)?,
-                Work::Call(call) => {
+                WriterWork::Call(call) => {
                     // The call may be the one that changes an owner.
                     round.epochs.clear();
                     // A failed call undoes its own changes and none of the records around it.
@@ -133,15 +140,15 @@ impl Writer {
     fn stage(
         &mut self,
         log: &Arc<LogState>,
-        entry: &Entry,
-        round: &mut Round,
+        entry: &JournalEntry,
+        round: &mut WriteRound,
     ) -> Result<Option<StoreError>, StoreError> {
         let refusal = self.refusal(log, round)?;
         let refusal = match refusal {
             Some(reason) => Some(reason),
             None => match tables::insert_entry(&self.connection, log.run(), entry)? {
-                Inserted::Now => None,
-                Inserted::PlaceTaken => Some(StoreError::OutOfOrder {
+                InsertOutcome::Now => None,
+                InsertOutcome::PlaceTaken => Some(StoreError::OutOfOrder {
                     run: log.run(),
                     episode: entry.episode.clone(),
                     seq: entry.seq,
@@ -160,7 +167,7 @@ impl Writer {
     fn refusal(
         &self,
         log: &Arc<LogState>,
-        round: &mut Round,
+        round: &mut WriteRound,
     ) -> Result<Option<StoreError>, StoreError> {
         let earlier = self.broken.as_ref();
         let earlier = earlier.or_else(|| round.refused.get(&Arc::as_ptr(log)));
@@ -182,7 +189,7 @@ impl Writer {
         }))
     }
 
-    fn note_head(&mut self, log: &Arc<LogState>, entry: &Entry, round: &mut Round) {
+    fn note_head(&mut self, log: &Arc<LogState>, entry: &JournalEntry, round: &mut WriteRound) {
         if self.heads.is_none() {
             return;
         }
@@ -193,13 +200,13 @@ impl Writer {
         let count = self.unsigned.entry(place).or_default();
         *count += 1;
         let flush = match entry.mark.wants_signed_head() {
-            true => Flush::Now,
-            false if *count >= RECORDS_PER_HEAD => Flush::Lazily,
+            true => HeadFlush::Now,
+            false if *count >= RECORDS_PER_HEAD => HeadFlush::Lazily,
             false => return,
         };
         round.flush = round.flush.max(Some(flush));
         round.signing.push(log.clone());
-        round.heads.push(Head {
+        round.heads.push(ChainHead {
             run: log.run(),
             episode: entry.episode.clone(),
             seq: entry.seq,
@@ -211,7 +218,7 @@ impl Writer {
 
     /// Writes the heads of the stored records to the second place. If that fails, the runs concerned are told
     /// nothing more: they were promised both.
-    fn sign(&self, round: Round) {
+    fn sign(&self, round: WriteRound) {
         let (Some(heads), Some(flush)) = (&self.heads, round.flush) else {
             return;
         };
@@ -224,10 +231,10 @@ impl Writer {
     }
 }
 
-fn answer(work: Work, committed: Result<(), StoreError>) {
+fn answer(work: WriterWork, committed: Result<(), StoreError>) {
     match work {
-        Work::Call(call) => call.answer(committed),
-        Work::Append {
+        WriterWork::Call(call) => call.answer(committed),
+        WriterWork::Append {
             ticket, refused, ..
         } => match committed.err().or(refused) {
             Some(reason) => ticket.fail(&reason),
@@ -236,7 +243,7 @@ fn answer(work: Work, committed: Result<(), StoreError>) {
     }
 }
 
-struct AbandonOnExit(Arc<Queue>);
+struct AbandonOnExit(Arc<WriterQueue>);
 
 impl Drop for AbandonOnExit {
     fn drop(&mut self) {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use fathom_core::id::Digest;
 use fathom_core::symbols::{
-    Found, Symbol, SymbolAnswer, SymbolFault, SymbolFaultKind, SymbolRequest,
+    FoundSymbol, Symbol, SymbolAnswer, SymbolFault, SymbolFaultKind, SymbolRequest,
 };
 use serde::de::DeserializeOwned;
 use sha2::Digest as _;
@@ -12,7 +12,7 @@ use sha2::Digest as _;
 use super::change::{SymbolFlaw, body_of, check_id, merged};
 use super::error::SymbolStoreError;
 use super::index::symbol_of;
-use super::rows::{Draft, Kind, Result, Row, WrittenBy};
+use super::rows::{BackendResult, RowDraft, RowKind, SymbolRow, WrittenBy};
 use super::store::{IDS_MAX, TEXT_BYTES_MAX};
 
 /// Checks a request independently of the store's content.
@@ -54,7 +54,7 @@ pub(super) fn changed(
         }
         (SymbolRequest::Delete { .. }, Some(_)) => Ok(None),
         (SymbolRequest::Update { id, .. } | SymbolRequest::Delete { id }, None) => {
-            Err(not_found(Kind::Symbol, id))
+            Err(not_found(RowKind::Symbol, id))
         }
         (
             SymbolRequest::Get { .. }
@@ -67,8 +67,8 @@ pub(super) fn changed(
     }
 }
 
-pub(super) fn draft(kind: Kind, id: &str, body: &str, before: Option<&Row>) -> Draft {
-    Draft {
+pub(super) fn draft(kind: RowKind, id: &str, body: &str, before: Option<&SymbolRow>) -> RowDraft {
+    RowDraft {
         kind,
         id: id.to_owned(),
         body: Some(body.to_owned()),
@@ -79,7 +79,7 @@ pub(super) fn draft(kind: Kind, id: &str, body: &str, before: Option<&Row>) -> D
 }
 
 /// The answer to a write, made from the row that it left: the same however often it is requested.
-pub(super) fn written(row: &Row) -> Result<SymbolAnswer> {
+pub(super) fn written(row: &SymbolRow) -> BackendResult<SymbolAnswer> {
     let found = found_in(row)?;
     let note = found.is_none().then(|| {
         format!(
@@ -94,7 +94,7 @@ pub(super) fn written(row: &Row) -> Result<SymbolAnswer> {
     })
 }
 
-pub(super) fn recorded(row: &Row, by: &WrittenBy) -> Result<SymbolAnswer> {
+pub(super) fn recorded(row: &SymbolRow, by: &WrittenBy) -> BackendResult<SymbolAnswer> {
     if row.by.as_ref() == Some(by) {
         written(row)
     } else {
@@ -104,22 +104,22 @@ pub(super) fn recorded(row: &Row, by: &WrittenBy) -> Result<SymbolAnswer> {
     }
 }
 
-pub(super) fn digest_of(request: &SymbolRequest) -> Result<String> {
+pub(super) fn digest_of(request: &SymbolRequest) -> BackendResult<String> {
     let bytes = serde_json::to_vec(request)
         .map_err(|error| SymbolStoreError::damaged(format!("a request is no JSON: {error}")))?;
     Ok(Digest(sha2::Sha256::digest(bytes).into()).to_string())
 }
 
-pub(super) fn found_in(row: &Row) -> Result<Option<Found>> {
+pub(super) fn found_in(row: &SymbolRow) -> BackendResult<Option<FoundSymbol>> {
     let symbol = row.body.as_deref().map(symbol_of).transpose()?;
-    Ok(symbol.map(|symbol| Found {
+    Ok(symbol.map(|symbol| FoundSymbol {
         symbol,
         version: row.version,
         near_milli: None,
     }))
 }
 
-pub(super) fn parsed<T: DeserializeOwned>(body: &str) -> Result<T> {
+pub(super) fn parsed<T: DeserializeOwned>(body: &str) -> BackendResult<T> {
     serde_json::from_str(body)
         .map_err(|error| SymbolStoreError::damaged(format!("an entry cannot be read: {error}")))
 }
@@ -142,7 +142,7 @@ pub(super) fn milli(near: f32) -> u16 {
     (near.clamp(0.0, 1.0) * 1000.0).round() as u16
 }
 
-pub(super) fn not_found(kind: Kind, id: &str) -> SymbolFault {
+pub(super) fn not_found(kind: RowKind, id: &str) -> SymbolFault {
     fault(
         SymbolFaultKind::NotFound,
         format!("there is no {} `{id}`", kind.name()),

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use fathom_core::symbols::{Kit, Persona, Symbol};
+use fathom_core::symbols::{AgentProfile, Kit, Symbol};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::change::{Entry, SymbolFlaw, body_of};
+use super::change::{EditEntry, SymbolFlaw, body_of};
 use super::error::SymbolStoreError;
-use super::rows::Kind;
+use super::rows::RowKind;
 
 /// Maximum number of entries of a catalogue.
 pub const CATALOGUE_ENTRIES_MAX: usize = 200_000;
@@ -36,10 +36,10 @@ impl ListOf {
 
 /// Symbols, kits and personas. Unknown fields are preserved; a field that is null or empty counts as missing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Catalogue {
+pub struct SymbolCatalogue {
     pub symbols: Vec<Symbol>,
     pub kits: Vec<Kit>,
-    pub agents: Vec<Persona>,
+    pub agents: Vec<AgentProfile>,
 }
 
 /// An invalid entry.
@@ -58,7 +58,7 @@ impl fmt::Display for BadEntry {
     }
 }
 
-impl Catalogue {
+impl SymbolCatalogue {
     /// Reads an object with the optional lists `symbols`, `kits` and `agents`, or a list of the type `bare`. An
     /// invalid entry is an error that names it.
     pub fn read(json: &str, bare: ListOf) -> Result<Self, SymbolStoreError> {
@@ -116,7 +116,7 @@ impl Catalogue {
     }
 
     /// Every entry as it is stored, or all invalid ones.
-    pub(super) fn bodies(&self) -> Result<Vec<(Kind, &str, String)>, SymbolStoreError> {
+    pub(super) fn bodies(&self) -> Result<Vec<(RowKind, &str, String)>, SymbolStoreError> {
         if self.len() > CATALOGUE_ENTRIES_MAX {
             return Err(SymbolStoreError::NotACatalogue {
                 what: format!("it has more than {CATALOGUE_ENTRIES_MAX} entries"),
@@ -126,15 +126,21 @@ impl Catalogue {
         let mut bad = Vec::new();
         check(
             ListOf::Symbols,
-            Kind::Symbol,
+            RowKind::Symbol,
             &self.symbols,
             &mut bodies,
             &mut bad,
         );
-        check(ListOf::Kits, Kind::Kit, &self.kits, &mut bodies, &mut bad);
+        check(
+            ListOf::Kits,
+            RowKind::Kit,
+            &self.kits,
+            &mut bodies,
+            &mut bad,
+        );
         check(
             ListOf::Agents,
-            Kind::Persona,
+            RowKind::Persona,
             &self.agents,
             &mut bodies,
             &mut bad,
@@ -166,11 +172,11 @@ fn typed<T: DeserializeOwned>(
     read
 }
 
-fn check<'a, T: Entry>(
+fn check<'a, T: EditEntry>(
     list: ListOf,
-    kind: Kind,
+    kind: RowKind,
     entries: &'a [T],
-    bodies: &mut Vec<(Kind, &'a str, String)>,
+    bodies: &mut Vec<(RowKind, &'a str, String)>,
     bad: &mut Vec<BadEntry>,
 ) {
     let mut seen = HashMap::new();

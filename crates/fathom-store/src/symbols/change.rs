@@ -1,6 +1,6 @@
 //! Rules for symbols, kits and personas, and the merging of changes.
 
-use fathom_core::symbols::{Facets, Kit, Persona, Symbol};
+use fathom_core::symbols::{AgentProfile, Kit, Symbol, SymbolFacets};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -47,7 +47,7 @@ pub(super) enum SymbolFlaw {
 }
 
 /// Something with an id, as it is stored.
-pub(super) trait Entry: Serialize {
+pub(super) trait EditEntry: Serialize {
     fn id(&self) -> &str;
 
     /// Everything in it that may nest.
@@ -59,13 +59,16 @@ pub(super) trait Entry: Serialize {
     }
 }
 
-impl Entry for Symbol {
+impl EditEntry for Symbol {
     fn id(&self) -> &str {
         &self.id
     }
 
     fn others(&self) -> Vec<&Map<String, Value>> {
-        let facets = self.facets.as_ref().map(|facets: &Facets| &facets.other);
+        let facets = self
+            .facets
+            .as_ref()
+            .map(|facets: &SymbolFacets| &facets.other);
         facets.into_iter().chain([&self.other]).collect()
     }
 
@@ -74,7 +77,7 @@ impl Entry for Symbol {
     }
 }
 
-impl Entry for Kit {
+impl EditEntry for Kit {
     fn id(&self) -> &str {
         &self.id
     }
@@ -84,7 +87,7 @@ impl Entry for Kit {
     }
 }
 
-impl Entry for Persona {
+impl EditEntry for AgentProfile {
     fn id(&self) -> &str {
         &self.id
     }
@@ -95,7 +98,7 @@ impl Entry for Persona {
 }
 
 /// The JSON that is stored, or the entry's flaw.
-pub(super) fn body_of(entry: &impl Entry) -> Result<String, SymbolFlaw> {
+pub(super) fn body_of(entry: &impl EditEntry) -> Result<String, SymbolFlaw> {
     check_id(entry.id())?;
     let nested = entry
         .others()

@@ -9,9 +9,9 @@ use fathom_core::symbols::{OneOrMore, Symbol};
 use serde_json::Value;
 
 use super::error::SymbolStoreError;
-use super::nearest::{Hit, Nearest, best, unit};
-use super::rows::{Kind, Result, Row, Rows};
-use super::words::Words;
+use super::nearest::{VectorHit, VectorIndex, best, unit};
+use super::rows::{BackendResult, RowKind, SymbolBackend, SymbolRow};
+use super::words::WordIndex;
 use super::{Embed, Progress};
 
 /// Rows or vectors that are read at once.
@@ -31,39 +31,39 @@ const FUSION: f32 = 60.0;
 const FUSED_MIN: usize = 50;
 
 #[derive(Default)]
-pub(super) struct Index {
+pub(super) struct SymbolIndex {
     /// The last row that was read.
     upto: u64,
-    slots: Vec<Slot>,
+    slots: Vec<IndexSlot>,
     by_id: HashMap<String, u32>,
-    words: Words,
-    nearest: Nearest,
+    words: WordIndex,
+    nearest: VectorIndex,
 }
 
-struct Slot {
+struct IndexSlot {
     seq: u64,
     id: String,
 }
 
 /// A search hit and its similarity.
-pub(super) struct Place {
+pub(super) struct SearchHit {
     pub(super) id: String,
     pub(super) near: f32,
 }
 
-impl Index {
+impl SymbolIndex {
     /// Number of symbols.
     pub(super) fn count(&self) -> usize {
         self.by_id.len()
     }
 
     /// Adds the rows written since the last call.
-    pub(super) fn read(&mut self, rows: &dyn Rows) -> Result<()> {
+    pub(super) fn read(&mut self, rows: &dyn SymbolBackend) -> BackendResult<()> {
         if self.slots.len() - self.by_id.len() > EMPTY_MAX.max(self.by_id.len()) {
             *self = Self::default();
         }
         loop {
-            let page = rows.after(Kind::Symbol, self.upto, PAGE)?;
+            let page = rows.after(RowKind::Symbol, self.upto, PAGE)?;
             for row in &page {
                 let symbol = row.body.as_deref().map(symbol_of).transpose()?;
                 self.take(row, symbol.as_ref());
@@ -74,7 +74,7 @@ impl Index {
         }
     }
 
-    fn take(&mut self, row: &Row, symbol: Option<&Symbol>) {
+    fn take(&mut self, row: &SymbolRow, symbol: Option<&Symbol>) {
         if let Some(old) = self.by_id.remove(&row.id) {
             self.words.remove(old);
             self.nearest.remove(old);
@@ -84,7 +84,7 @@ impl Index {
             self.words
                 .add(&format!("{} {}", symbol.id, text_of(symbol)));
             self.by_id.insert(row.id.clone(), slot);
-            self.slots.push(Slot {
+            self.slots.push(IndexSlot {
                 seq: row.seq,
                 id: row.id.clone(),
             });
@@ -95,10 +95,10 @@ impl Index {
     /// Gives every slot its vector: a stored one, or else a new one, which is then stored.
     pub(super) fn read_vectors(
         &mut self,
-        rows: &dyn Rows,
+        rows: &dyn SymbolBackend,
         embed: &dyn Embed,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<()> {
+    ) -> BackendResult<()> {
         let total = self.slots.len();
         let nowhere = vec![0.0; embed.dimensions()];
         while self.nearest.len() < total {
@@ -118,7 +118,7 @@ impl Index {
                 .filter(|place| vectors[*place].is_none())
                 .collect();
             for batch in without.chunks(EMBED_BATCH) {
-                let slots: Vec<&Slot> = batch.iter().map(|place| &slots[*place]).collect();
+                let slots: Vec<&IndexSlot> = batch.iter().map(|place| &slots[*place]).collect();
                 let made = made(rows, embed, &slots)?;
                 for (place, vector) in batch.iter().zip(made) {
                     vectors[*place] = Some(vector);
@@ -137,17 +137,17 @@ impl Index {
         Ok(())
     }
 
-    pub(super) fn by_words(&self, text: &str, limit: usize) -> Vec<Place> {
+    pub(super) fn by_words(&self, text: &str, limit: usize) -> Vec<SearchHit> {
         self.places(self.words.search(text, limit))
     }
 
-    pub(super) fn by_meaning(&self, query: &[f32], limit: usize) -> Vec<Place> {
+    pub(super) fn by_meaning(&self, query: &[f32], limit: usize) -> Vec<SearchHit> {
         self.places(self.nearest.search(&unit(query), limit))
     }
 
     /// Joins both rankings: a high rank in one scores high, a high rank in both comes first.
     #[expect(clippy::cast_precision_loss, reason = "a rank is a small number")]
-    pub(super) fn by_both(&self, text: &str, query: &[f32], limit: usize) -> Vec<Place> {
+    pub(super) fn by_both(&self, text: &str, query: &[f32], limit: usize) -> Vec<SearchHit> {
         let query = unit(query);
         let ranked = limit.max(FUSED_MIN);
         let mut scores: HashMap<u32, f32> = HashMap::new();
@@ -159,7 +159,9 @@ impl Index {
                 *scores.entry(hit.slot).or_default() += 1.0 / (FUSION + rank as f32);
             }
         }
-        let joined = scores.into_iter().map(|(slot, near)| Hit { slot, near });
+        let joined = scores
+            .into_iter()
+            .map(|(slot, near)| VectorHit { slot, near });
         let mut hits = best(joined.collect(), limit);
         for hit in &mut hits {
             hit.near = self.nearest.near(hit.slot, &query);
@@ -167,8 +169,8 @@ impl Index {
         self.places(hits)
     }
 
-    fn places(&self, hits: Vec<Hit>) -> Vec<Place> {
-        let place = |hit: Hit| Place {
+    fn places(&self, hits: Vec<VectorHit>) -> Vec<SearchHit> {
+        let place = |hit: VectorHit| SearchHit {
             id: self.slots[hit.slot as usize].id.clone(),
             near: hit.near,
         };
@@ -177,9 +179,13 @@ impl Index {
 }
 
 /// Makes and stores new vectors of slots.
-fn made(rows: &dyn Rows, embed: &dyn Embed, slots: &[&Slot]) -> Result<Vec<Vec<f32>>> {
+fn made(
+    rows: &dyn SymbolBackend,
+    embed: &dyn Embed,
+    slots: &[&IndexSlot],
+) -> BackendResult<Vec<Vec<f32>>> {
     let ids: Vec<&str> = slots.iter().map(|slot| slot.id.as_str()).collect();
-    let newest = rows.newest(Kind::Symbol, &ids)?;
+    let newest = rows.newest(RowKind::Symbol, &ids)?;
     let texts = slots.iter().zip(newest).map(|(slot, row)| {
         // One that is newer by now gets a slot of its own at the next search.
         let body = row
@@ -188,7 +194,7 @@ fn made(rows: &dyn Rows, embed: &dyn Embed, slots: &[&Slot]) -> Result<Vec<Vec<f
         let symbol = body.as_deref().map(symbol_of).transpose()?;
         Ok(symbol.as_ref().map(text_of).unwrap_or_default())
     });
-    let vectors = embedded(embed, &texts.collect::<Result<Vec<String>>>()?)?;
+    let vectors = embedded(embed, &texts.collect::<BackendResult<Vec<String>>>()?)?;
     let seqs = slots.iter().map(|slot| slot.seq);
     let made: Vec<(u64, Vec<f32>)> = seqs.zip(vectors).collect();
     rows.keep_vectors(embed.name(), &made)?;
@@ -196,7 +202,7 @@ fn made(rows: &dyn Rows, embed: &dyn Embed, slots: &[&Slot]) -> Result<Vec<Vec<f
 }
 
 /// The vectors of texts, with their number and lengths checked.
-pub(super) fn embedded(embed: &dyn Embed, texts: &[String]) -> Result<Vec<Vec<f32>>> {
+pub(super) fn embedded(embed: &dyn Embed, texts: &[String]) -> BackendResult<Vec<Vec<f32>>> {
     let failed = |what: String| SymbolStoreError::Embedding {
         model: embed.name().to_owned(),
         what,
@@ -214,7 +220,7 @@ pub(super) fn embedded(embed: &dyn Embed, texts: &[String]) -> Result<Vec<Vec<f3
     Ok(vectors)
 }
 
-pub(super) fn symbol_of(body: &str) -> Result<Symbol> {
+pub(super) fn symbol_of(body: &str) -> BackendResult<Symbol> {
     serde_json::from_str(body)
         .map_err(|error| SymbolStoreError::damaged(format!("a symbol cannot be read: {error}")))
 }

@@ -1,6 +1,6 @@
 //! Symbols, kits and personas: kept in versions that are never changed, found by id, words, meaning and links.
 //!
-//! [`Symbols`] is the store on either backend. A backend keeps rows: every write adds one, a removal too, and a write carries the
+//! [`VersionedSymbols`] is the store on either backend. A backend keeps rows: every write adds one, a removal too, and a write carries the
 //! key of its request, so that a request which comes again after a crash finds what it did before.
 
 mod answering;
@@ -18,13 +18,13 @@ mod words;
 use std::fmt;
 
 use fathom_core::id::{AskId, EpisodeId, RunId};
-use fathom_core::symbols::{Kit, Persona, Symbol, SymbolAnswer, SymbolRequest};
+use fathom_core::symbols::{AgentProfile, Kit, Symbol, SymbolAnswer, SymbolRequest};
 
-pub use catalogue::{BadEntry, CATALOGUE_ENTRIES_MAX, Catalogue, ListOf};
+pub use catalogue::{BadEntry, CATALOGUE_ENTRIES_MAX, ListOf, SymbolCatalogue};
 pub use change::{ID_CHARS_MAX, SYMBOL_BYTES_MAX};
 pub use error::SymbolStoreError;
 pub use redis::RedisAddress;
-pub use store::{IDS_MAX, RESULTS_MAX, Symbols, TEXT_BYTES_MAX};
+pub use store::{IDS_MAX, RESULTS_MAX, TEXT_BYTES_MAX, VersionedSymbols};
 
 /// A store of symbols, kits and personas.
 pub trait SymbolStore: Send + Sync {
@@ -40,24 +40,24 @@ pub trait SymbolStore: Send + Sync {
     /// makes them.
     fn import(
         &self,
-        catalogue: &Catalogue,
+        catalogue: &SymbolCatalogue,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<Imported, SymbolStoreError>;
+    ) -> Result<ImportReport, SymbolStoreError>;
 
     /// All entries, in order of creation.
-    fn export(&self) -> Result<Catalogue, SymbolStoreError>;
+    fn export(&self) -> Result<SymbolCatalogue, SymbolStoreError>;
 
     /// All kits.
     fn kits(&self) -> Result<Vec<Kit>, SymbolStoreError>;
 
     /// All personas.
-    fn personas(&self) -> Result<Vec<Persona>, SymbolStoreError>;
+    fn personas(&self) -> Result<Vec<AgentProfile>, SymbolStoreError>;
 
     /// Stores a kit and returns its version.
     fn put_kit(&self, kit: &Kit) -> Result<u64, SymbolStoreError>;
 
     /// Stores a persona and returns its version.
-    fn put_persona(&self, persona: &Persona) -> Result<u64, SymbolStoreError>;
+    fn put_persona(&self, persona: &AgentProfile) -> Result<u64, SymbolStoreError>;
 
     /// All versions of a symbol, oldest first. Empty if it never existed.
     fn versions(&self, id: &str) -> Result<Vec<SymbolVersion>, SymbolStoreError>;
@@ -124,7 +124,7 @@ pub struct Progress {
 
 /// Result of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Imported {
+pub struct ImportReport {
     /// Entries that did not exist before.
     pub new: usize,
     /// Entries that got another version.

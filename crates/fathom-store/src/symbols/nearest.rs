@@ -15,14 +15,14 @@ const SPARE: usize = 64;
 
 /// A hit: its slot, and its similarity of at most one.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Hit {
+pub(super) struct VectorHit {
     pub(super) slot: u32,
     pub(super) near: f32,
 }
 
 /// The best hits, best first; of equals the one that came first.
-pub(super) fn best(mut hits: Vec<Hit>, limit: usize) -> Vec<Hit> {
-    let order = |a: &Hit, b: &Hit| b.near.total_cmp(&a.near).then(a.slot.cmp(&b.slot));
+pub(super) fn best(mut hits: Vec<VectorHit>, limit: usize) -> Vec<VectorHit> {
+    let order = |a: &VectorHit, b: &VectorHit| b.near.total_cmp(&a.near).then(a.slot.cmp(&b.slot));
     // Most of the list is dropped, so only the rest is sorted.
     if hits.len() > limit {
         hits.select_nth_unstable_by(limit, order);
@@ -34,7 +34,7 @@ pub(super) fn best(mut hits: Vec<Hit>, limit: usize) -> Vec<Hit> {
 
 /// Vectors of one length in consecutive slots.
 #[derive(Default)]
-pub(super) struct Nearest {
+pub(super) struct VectorIndex {
     /// Each of length one.
     exact: Vec<f32>,
     /// The same with a byte per dimension.
@@ -43,7 +43,7 @@ pub(super) struct Nearest {
     scales: Vec<f32>,
 }
 
-impl Nearest {
+impl VectorIndex {
     /// Slots so far.
     pub(super) fn len(&self) -> usize {
         self.scales.len()
@@ -77,7 +77,7 @@ impl Nearest {
         clippy::cast_possible_truncation,
         reason = "a product of bytes is exact in an f32, and there are fewer slots than a u32 counts"
     )]
-    pub(super) fn search(&self, query: &[f32], limit: usize) -> Vec<Hit> {
+    pub(super) fn search(&self, query: &[f32], limit: usize) -> Vec<VectorHit> {
         let (sought, _) = coarse(query);
         // Widened once instead of for every vector.
         let sought: Vec<i16> = sought.into_iter().map(i16::from).collect();
@@ -87,14 +87,14 @@ impl Nearest {
             let hits = block.chunks_exact(query.len()).enumerate();
             let hits = hits.filter_map(|(index, bytes)| {
                 let scale = self.scales[first + index];
-                (scale > 0.0).then(|| Hit {
+                (scale > 0.0).then(|| VectorHit {
                     slot: (first + index) as u32,
                     near: dot_of_bytes(bytes, &sought) as f32 * scale,
                 })
             });
             best(hits.collect(), candidates)
         };
-        let hits: Vec<Hit> = self
+        let hits: Vec<VectorHit> = self
             .coarse
             .par_chunks(BLOCK * query.len().max(1))
             .enumerate()

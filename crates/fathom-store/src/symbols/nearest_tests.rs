@@ -15,22 +15,24 @@ fn vector(seed: u32) -> Vec<f32> {
     numbers.collect()
 }
 
-fn slots(hits: &[Hit]) -> Vec<u32> {
+fn slots(hits: &[VectorHit]) -> Vec<u32> {
     hits.iter().map(|hit| hit.slot).collect()
 }
 
 /// By comparing with all of them.
 fn truth(query: &[f32], is_there: impl Fn(u32) -> bool) -> Vec<u32> {
-    let hits = (0..SLOTS).filter(|slot| is_there(*slot)).map(|slot| Hit {
-        slot,
-        near: dot(&unit(&vector(slot)), query),
-    });
+    let hits = (0..SLOTS)
+        .filter(|slot| is_there(*slot))
+        .map(|slot| VectorHit {
+            slot,
+            near: dot(&unit(&vector(slot)), query),
+        });
     slots(&best(hits.collect(), 10))
 }
 
 #[test]
 fn p06_the_nearest_are_those_that_comparing_with_all_finds() {
-    let mut nearest = Nearest::default();
+    let mut nearest = VectorIndex::default();
     (0..SLOTS).for_each(|slot| nearest.add(&vector(slot)));
     for number in 0..20 {
         let query = unit(&vector(100_000 + number));
@@ -44,7 +46,7 @@ fn p06_the_nearest_are_those_that_comparing_with_all_finds() {
 
 #[test]
 fn p06_an_empty_slot_is_never_found() {
-    let mut nearest = Nearest::default();
+    let mut nearest = VectorIndex::default();
     (0..SLOTS).for_each(|slot| nearest.add(&vector(slot)));
     let is_there = |slot: u32| !slot.is_multiple_of(3);
     (0..SLOTS)
@@ -65,5 +67,5 @@ fn p06_an_empty_slot_is_never_found() {
 
 #[test]
 fn p06_nothing_is_found_in_nothing() {
-    assert_eq!(Nearest::default().search(&unit(&vector(1)), 10), []);
+    assert_eq!(VectorIndex::default().search(&unit(&vector(1)), 10), []);
 }

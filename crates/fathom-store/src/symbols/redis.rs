@@ -17,7 +17,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::error::SymbolStoreError;
 use super::rows::{
-    Commit, Draft, FORMAT, Kind, Result, Row, Rows, TRIES_MAX, bytes_of, numbers_of,
+    BackendResult, FORMAT, RowCommit, RowDraft, RowKind, SymbolBackend, SymbolRow, TRIES_MAX,
+    bytes_of, numbers_of,
 };
 
 /// Longest wait for a connection.
@@ -41,7 +42,7 @@ pub struct RedisAddress {
 
 impl RedisAddress {
     /// Reads `redis://user:password@host:port/database`. All keys begin with `prefix`.
-    pub fn parse(url: &str, prefix: &str) -> Result<Self> {
+    pub fn parse(url: &str, prefix: &str) -> BackendResult<Self> {
         let wrong = |what: &str| SymbolStoreError::Address { what: what.into() };
         if prefix.is_empty()
             || prefix.len() > PREFIX_BYTES_MAX
@@ -83,7 +84,7 @@ pub(super) struct RedisRows {
 }
 
 impl RedisRows {
-    pub(super) fn open(address: &RedisAddress) -> Result<Self> {
+    pub(super) fn open(address: &RedisAddress) -> BackendResult<Self> {
         let client =
             Client::open(address.info.clone()).map_err(|error| said(&address.place(), error))?;
         let rows = Self {
@@ -107,17 +108,17 @@ impl RedisRows {
         format!("{}:{part}", self.prefix)
     }
 
-    fn name_of_newest(&self, kind: Kind) -> String {
+    fn name_of_newest(&self, kind: RowKind) -> String {
         format!("{}:newest:{}", self.prefix, kind.name())
     }
 
-    fn name_of_versions(&self, kind: Kind, id: &str) -> String {
+    fn name_of_versions(&self, kind: RowKind, id: &str) -> String {
         format!("{}:versions:{}:{id}", self.prefix, kind.name())
     }
 
     /// Works on a usable connection. One that broke since the last request is replaced; one that breaks now is
     /// an error, since its effect is unknown.
-    fn with<T>(&self, work: impl FnOnce(&mut Connection) -> RedisResult<T>) -> Result<T> {
+    fn with<T>(&self, work: impl FnOnce(&mut Connection) -> RedisResult<T>) -> BackendResult<T> {
         let mut kept = self
             .connection
             .lock()
@@ -162,7 +163,7 @@ impl RedisRows {
         Ok(found)
     }
 
-    fn rows(&self, connection: &mut Connection, seqs: &[u64]) -> RedisResult<Vec<Row>> {
+    fn rows(&self, connection: &mut Connection, seqs: &[u64]) -> RedisResult<Vec<SymbolRow>> {
         let texts: Vec<Option<String>> = self.fields(connection, "rows", seqs)?;
         let rows = texts.iter().map(|text| {
             // Not JSON, so that a missing row ends up as a damaged one.
@@ -175,7 +176,7 @@ impl RedisRows {
     fn newest_seqs(
         &self,
         connection: &mut Connection,
-        kind: Kind,
+        kind: RowKind,
         ids: &[&str],
     ) -> RedisResult<Vec<Option<u64>>> {
         let mut found = Vec::with_capacity(ids.len());
@@ -190,9 +191,10 @@ impl RedisRows {
     }
 
     /// True if each draft follows the newest row of its id, and none of the keys was applied.
-    fn is_fresh(&self, connection: &mut Connection, drafts: &[Draft]) -> RedisResult<bool> {
-        for kind in Kind::ALL {
-            let of_kind: Vec<&Draft> = drafts.iter().filter(|draft| draft.kind == kind).collect();
+    fn is_fresh(&self, connection: &mut Connection, drafts: &[RowDraft]) -> RedisResult<bool> {
+        for kind in RowKind::ALL {
+            let of_kind: Vec<&RowDraft> =
+                drafts.iter().filter(|draft| draft.kind == kind).collect();
             let ids: Vec<&str> = of_kind.iter().map(|draft| draft.id.as_str()).collect();
             let newest = self.newest_seqs(connection, kind, &ids)?;
             let follows = of_kind
@@ -218,8 +220,8 @@ impl RedisRows {
     fn write(
         &self,
         connection: &mut Connection,
-        drafts: &[Draft],
-        rows: &[Row],
+        drafts: &[RowDraft],
+        rows: &[SymbolRow],
     ) -> RedisResult<Option<()>> {
         let mut all = pipe();
         all.atomic();
@@ -298,8 +300,8 @@ fn said(place: &str, error: RedisError) -> SymbolStoreError {
     }
 }
 
-impl Rows for RedisRows {
-    fn applied(&self, key: &str) -> Result<Option<Row>> {
+impl SymbolBackend for RedisRows {
+    fn applied(&self, key: &str) -> BackendResult<Option<SymbolRow>> {
         self.with(|connection| {
             let seq: Option<u64> = cmd("HGET")
                 .arg(self.name("applied"))
@@ -309,7 +311,7 @@ impl Rows for RedisRows {
         })
     }
 
-    fn newest(&self, kind: Kind, ids: &[&str]) -> Result<Vec<Option<Row>>> {
+    fn newest(&self, kind: RowKind, ids: &[&str]) -> BackendResult<Vec<Option<SymbolRow>>> {
         self.with(|connection| {
             let seqs = self.newest_seqs(connection, kind, ids)?;
             let known: Vec<u64> = seqs.iter().flatten().copied().collect();
@@ -319,7 +321,7 @@ impl Rows for RedisRows {
         })
     }
 
-    fn after(&self, kind: Kind, seq: u64, max: usize) -> Result<Vec<Row>> {
+    fn after(&self, kind: RowKind, seq: u64, max: usize) -> BackendResult<Vec<SymbolRow>> {
         self.with(|connection| {
             let found: Vec<(String, u64)> = cmd("ZRANGE")
                 .arg(self.name_of_newest(kind))
@@ -336,7 +338,7 @@ impl Rows for RedisRows {
         })
     }
 
-    fn versions(&self, kind: Kind, id: &str) -> Result<Vec<Row>> {
+    fn versions(&self, kind: RowKind, id: &str) -> BackendResult<Vec<SymbolRow>> {
         self.with(|connection| {
             let key = self.name_of_versions(kind, id);
             let seqs: Vec<u64> = cmd("LRANGE").arg(key).arg(0).arg(-1).query(connection)?;
@@ -344,7 +346,7 @@ impl Rows for RedisRows {
         })
     }
 
-    fn commit(&self, drafts: &[Draft]) -> Result<Commit> {
+    fn commit(&self, drafts: &[RowDraft]) -> BackendResult<RowCommit> {
         self.with(|connection| {
             for _ in 0..TRIES_MAX {
                 cmd("WATCH").arg(self.name("seq")).exec(connection)?;
@@ -355,20 +357,20 @@ impl Rows for RedisRows {
                     break;
                 }
                 let seqs = last.unwrap_or(0) + 1..;
-                let rows: Vec<Row> = drafts
+                let rows: Vec<SymbolRow> = drafts
                     .iter()
                     .zip(seqs)
                     .map(|(draft, seq)| draft.row(seq))
                     .collect();
                 if self.write(connection, drafts, &rows)?.is_some() {
-                    return Ok(Commit::Done(rows));
+                    return Ok(RowCommit::Done(rows));
                 }
             }
-            Ok(Commit::Stale)
+            Ok(RowCommit::Stale)
         })
     }
 
-    fn vectors(&self, model: &str, seqs: &[u64]) -> Result<Vec<Option<Vec<f32>>>> {
+    fn vectors(&self, model: &str, seqs: &[u64]) -> BackendResult<Vec<Option<Vec<f32>>>> {
         let tag = Sha256::digest(model);
         let found = self.with(|connection| self.fields::<Vec<u8>>(connection, "vectors", seqs))?;
         let vectors = found.into_iter().map(|bytes| {
@@ -378,7 +380,7 @@ impl Rows for RedisRows {
         Ok(vectors.collect())
     }
 
-    fn keep_vectors(&self, model: &str, vectors: &[(u64, Vec<f32>)]) -> Result<()> {
+    fn keep_vectors(&self, model: &str, vectors: &[(u64, Vec<f32>)]) -> BackendResult<()> {
         self.with(|connection| {
             let mut all = pipe();
             for (seq, numbers) in vectors {

@@ -10,18 +10,18 @@ pub(super) const FORMAT: u64 = 1;
 /// Tries of a write while others write too.
 pub(super) const TRIES_MAX: u32 = 64;
 
-pub(super) type Result<T> = std::result::Result<T, SymbolStoreError>;
+pub(super) type BackendResult<T> = std::result::Result<T, SymbolStoreError>;
 
 /// Type of a row's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Kind {
+pub(super) enum RowKind {
     Symbol,
     Kit,
     Persona,
 }
 
-impl Kind {
+impl RowKind {
     pub(super) const ALL: [Self; 3] = [Self::Symbol, Self::Kit, Self::Persona];
 
     pub(super) const fn name(self) -> &'static str {
@@ -35,10 +35,10 @@ impl Kind {
 
 /// One version of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Row {
+pub(super) struct SymbolRow {
     /// Its number among all rows, from one.
     pub(super) seq: u64,
-    pub(super) kind: Kind,
+    pub(super) kind: RowKind,
     pub(super) id: String,
     /// Counted from one for each id, over removals too.
     pub(super) version: u64,
@@ -61,26 +61,26 @@ pub(super) struct WrittenBy {
 
 /// A row before it has a number.
 #[derive(Clone, Debug)]
-pub(super) struct Draft {
-    pub(super) kind: Kind,
+pub(super) struct RowDraft {
+    pub(super) kind: RowKind,
     pub(super) id: String,
     pub(super) body: Option<String>,
     /// The version that it follows. If that is no longer the newest, nothing is written.
-    pub(super) follows: Option<Follows>,
+    pub(super) follows: Option<PreviousVersion>,
     pub(super) by: Option<WrittenBy>,
-    pub(super) vector: Option<Vector>,
+    pub(super) vector: Option<RowVector>,
 }
 
 /// The version before.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Follows {
+pub(super) struct PreviousVersion {
     pub(super) seq: u64,
     pub(super) version: u64,
     pub(super) born: u64,
 }
 
-impl From<&Row> for Follows {
-    fn from(row: &Row) -> Self {
+impl From<&SymbolRow> for PreviousVersion {
+    fn from(row: &SymbolRow) -> Self {
         Self {
             seq: row.seq,
             version: row.version,
@@ -89,10 +89,10 @@ impl From<&Row> for Follows {
     }
 }
 
-impl Draft {
+impl RowDraft {
     /// The row, once its number is known.
-    pub(super) fn row(&self, seq: u64) -> Row {
-        Row {
+    pub(super) fn row(&self, seq: u64) -> SymbolRow {
+        SymbolRow {
             seq,
             kind: self.kind,
             id: self.id.clone(),
@@ -106,42 +106,42 @@ impl Draft {
 
 /// An embedding, and the model that made it.
 #[derive(Clone, Debug)]
-pub(super) struct Vector {
+pub(super) struct RowVector {
     pub(super) model: String,
     pub(super) numbers: Vec<f32>,
 }
 
 /// Outcome of a commit.
 #[derive(Debug)]
-pub(super) enum Commit {
+pub(super) enum RowCommit {
     /// All are rows now, in their order.
-    Done(Vec<Row>),
+    Done(Vec<SymbolRow>),
     /// Nothing was written: another request was faster, or this one was applied before.
     Stale,
 }
 
 /// A backend.
-pub(super) trait Rows: Send + Sync {
+pub(super) trait SymbolBackend: Send + Sync {
     /// The row that a key wrote.
-    fn applied(&self, key: &str) -> Result<Option<Row>>;
+    fn applied(&self, key: &str) -> BackendResult<Option<SymbolRow>>;
 
     /// The newest rows of ids, deletions too, in the order of the ids.
-    fn newest(&self, kind: Kind, ids: &[&str]) -> Result<Vec<Option<Row>>>;
+    fn newest(&self, kind: RowKind, ids: &[&str]) -> BackendResult<Vec<Option<SymbolRow>>>;
 
     /// The newest rows of their ids after a number, in order, at most `max`.
-    fn after(&self, kind: Kind, seq: u64, max: usize) -> Result<Vec<Row>>;
+    fn after(&self, kind: RowKind, seq: u64, max: usize) -> BackendResult<Vec<SymbolRow>>;
 
     /// All rows of an id, the oldest first.
-    fn versions(&self, kind: Kind, id: &str) -> Result<Vec<Row>>;
+    fn versions(&self, kind: RowKind, id: &str) -> BackendResult<Vec<SymbolRow>>;
 
     /// Writes all drafts, each with its vector, or none.
-    fn commit(&self, drafts: &[Draft]) -> Result<Commit>;
+    fn commit(&self, drafts: &[RowDraft]) -> BackendResult<RowCommit>;
 
     /// The vectors of rows by a model, in the order of the rows.
-    fn vectors(&self, model: &str, seqs: &[u64]) -> Result<Vec<Option<Vec<f32>>>>;
+    fn vectors(&self, model: &str, seqs: &[u64]) -> BackendResult<Vec<Option<Vec<f32>>>>;
 
     /// Stores vectors of rows by a model. They replace those of other models.
-    fn keep_vectors(&self, model: &str, vectors: &[(u64, Vec<f32>)]) -> Result<()>;
+    fn keep_vectors(&self, model: &str, vectors: &[(u64, Vec<f32>)]) -> BackendResult<()>;
 }
 
 pub(super) fn bytes_of(numbers: &[f32]) -> Vec<u8> {

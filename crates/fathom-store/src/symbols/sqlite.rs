@@ -9,10 +9,11 @@ use rusqlite::{
 
 use super::error::SymbolStoreError;
 use super::rows::{
-    Commit, Draft, FORMAT, Kind, Result, Row, Rows, WrittenBy, bytes_of, numbers_of,
+    BackendResult, FORMAT, RowCommit, RowDraft, RowKind, SymbolBackend, SymbolRow, WrittenBy,
+    bytes_of, numbers_of,
 };
 use crate::error::StoreError;
-use crate::shared_file::{self, Outlives, make_tables};
+use crate::shared_file::{self, SyncMode, make_tables};
 
 const TABLES: &str = "
 CREATE TABLE rows (
@@ -53,9 +54,9 @@ pub(super) struct SqliteRows {
 
 impl SqliteRows {
     /// Uses the file, which is made when it is not there.
-    pub(super) fn open(path: &Path) -> Result<Self> {
+    pub(super) fn open(path: &Path) -> BackendResult<Self> {
         let wrap = |source: StoreError| file_error(path, source);
-        let connection = shared_file::open(path, Outlives::PowerCut).map_err(wrap)?;
+        let connection = shared_file::open(path, SyncMode::PowerCut).map_err(wrap)?;
         let rows = Self {
             path: path.to_owned(),
             connection: Mutex::new(connection),
@@ -77,11 +78,14 @@ impl SqliteRows {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+    fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> BackendResult<T> {
         work(&self.lock()).map_err(|error| file_error(&self.path, error.into()))
     }
 
-    fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T> {
+    fn write<T>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> BackendResult<T> {
         let mut connection = self.lock();
         let whole = || {
             let transaction =
@@ -101,12 +105,12 @@ fn file_error(path: &Path, source: StoreError) -> SymbolStoreError {
     }
 }
 
-fn row_of(columns: &Columns<'_>) -> rusqlite::Result<Row> {
+fn row_of(columns: &Columns<'_>) -> rusqlite::Result<SymbolRow> {
     let name: String = columns.get(1)?;
-    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name);
+    let kind = RowKind::ALL.into_iter().find(|kind| kind.name() == name);
     let key: Option<String> = columns.get(6)?;
     let request: Option<String> = columns.get(7)?;
-    Ok(Row {
+    Ok(SymbolRow {
         seq: columns.get(0)?,
         kind: kind.ok_or(rusqlite::Error::InvalidColumnType(
             1,
@@ -125,7 +129,7 @@ fn row_of(columns: &Columns<'_>) -> rusqlite::Result<Row> {
 
 fn newest_seq(
     transaction: &Transaction<'_>,
-    kind: Kind,
+    kind: RowKind,
     id: &str,
 ) -> rusqlite::Result<Option<u64>> {
     transaction
@@ -140,7 +144,11 @@ fn is_applied(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<bool
         .exists([key])
 }
 
-fn insert(transaction: &Transaction<'_>, draft: &Draft, row: &Row) -> rusqlite::Result<()> {
+fn insert(
+    transaction: &Transaction<'_>,
+    draft: &RowDraft,
+    row: &SymbolRow,
+) -> rusqlite::Result<()> {
     let kind = row.kind.name();
     transaction
         .prepare_cached(&format!(
@@ -185,8 +193,8 @@ fn keep_vector(
     Ok(())
 }
 
-impl Rows for SqliteRows {
-    fn applied(&self, key: &str) -> Result<Option<Row>> {
+impl SymbolBackend for SqliteRows {
+    fn applied(&self, key: &str) -> BackendResult<Option<SymbolRow>> {
         self.read(|connection| {
             connection
                 .prepare_cached(&format!("SELECT {COLUMNS} FROM rows WHERE key = ?1"))?
@@ -195,7 +203,7 @@ impl Rows for SqliteRows {
         })
     }
 
-    fn newest(&self, kind: Kind, ids: &[&str]) -> Result<Vec<Option<Row>>> {
+    fn newest(&self, kind: RowKind, ids: &[&str]) -> BackendResult<Vec<Option<SymbolRow>>> {
         let select = format!(
             "SELECT {COLUMNS} FROM rows WHERE seq = (SELECT seq FROM newest WHERE kind = ?1 AND id = ?2)"
         );
@@ -207,7 +215,7 @@ impl Rows for SqliteRows {
         })
     }
 
-    fn after(&self, kind: Kind, seq: u64, max: usize) -> Result<Vec<Row>> {
+    fn after(&self, kind: RowKind, seq: u64, max: usize) -> BackendResult<Vec<SymbolRow>> {
         let select = format!(
             "SELECT {COLUMNS} FROM rows WHERE seq IN \
              (SELECT seq FROM newest WHERE kind = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3) ORDER BY seq"
@@ -220,7 +228,7 @@ impl Rows for SqliteRows {
         })
     }
 
-    fn versions(&self, kind: Kind, id: &str) -> Result<Vec<Row>> {
+    fn versions(&self, kind: RowKind, id: &str) -> BackendResult<Vec<SymbolRow>> {
         let select =
             format!("SELECT {COLUMNS} FROM rows WHERE kind = ?1 AND id = ?2 ORDER BY version");
         self.read(|connection| {
@@ -231,7 +239,7 @@ impl Rows for SqliteRows {
         })
     }
 
-    fn commit(&self, drafts: &[Draft]) -> Result<Commit> {
+    fn commit(&self, drafts: &[RowDraft]) -> BackendResult<RowCommit> {
         self.write(|transaction| {
             for draft in drafts {
                 let newest = newest_seq(transaction, draft.kind, &draft.id)?;
@@ -241,7 +249,7 @@ impl Rows for SqliteRows {
                     // Within the transaction, so that no other process can commit between the check and the insert.
                 };
                 if applied || newest != draft.follows.map(|before| before.seq) {
-                    return Ok(Commit::Stale);
+                    return Ok(RowCommit::Stale);
                 }
             }
             let last: u64 =
@@ -254,11 +262,11 @@ impl Rows for SqliteRows {
                 insert(transaction, draft, &row)?;
                 rows.push(row);
             }
-            Ok(Commit::Done(rows))
+            Ok(RowCommit::Done(rows))
         })
     }
 
-    fn vectors(&self, model: &str, seqs: &[u64]) -> Result<Vec<Option<Vec<f32>>>> {
+    fn vectors(&self, model: &str, seqs: &[u64]) -> BackendResult<Vec<Option<Vec<f32>>>> {
         let select = "SELECT vector FROM vectors WHERE seq = ?1 AND model = ?2";
         self.read(|connection| {
             let mut select = connection.prepare_cached(select)?;
@@ -273,7 +281,7 @@ impl Rows for SqliteRows {
         })
     }
 
-    fn keep_vectors(&self, model: &str, vectors: &[(u64, Vec<f32>)]) -> Result<()> {
+    fn keep_vectors(&self, model: &str, vectors: &[(u64, Vec<f32>)]) -> BackendResult<()> {
         self.write(|transaction| {
             for (seq, numbers) in vectors {
                 keep_vector(transaction, *seq, model, numbers)?;

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fathom_core::symbols::{
-    Found, Kit, OneOrMore, Persona, SearchBy, Symbol, SymbolAnswer, SymbolFaultKind, SymbolRequest,
+    AgentProfile, FoundSymbol, Kit, OneOrMore, SearchBy, Symbol, SymbolAnswer, SymbolFaultKind,
+    SymbolRequest,
 };
 use serde::de::DeserializeOwned;
 
@@ -14,14 +15,16 @@ use super::answering::{
     changed, checked, digest_of, distinct, draft, fault, faulty, found_in, milli, not_found,
     parsed, recorded, written,
 };
-use super::catalogue::{BadEntry, Catalogue};
-use super::change::{Entry, body_of};
+use super::catalogue::{BadEntry, SymbolCatalogue};
+use super::change::{EditEntry, body_of};
 use super::error::SymbolStoreError;
-use super::index::{Index, Place, embedded, symbol_of, text_of};
+use super::index::{SearchHit, SymbolIndex, embedded, symbol_of, text_of};
 use super::redis::{RedisAddress, RedisRows};
-use super::rows::{Commit, Draft, Kind, Result, Rows, TRIES_MAX, Vector, WrittenBy};
+use super::rows::{
+    BackendResult, RowCommit, RowDraft, RowKind, RowVector, SymbolBackend, TRIES_MAX, WrittenBy,
+};
 use super::sqlite::SqliteRows;
-use super::{Embed, Imported, Progress, RequestKey, SymbolStore, SymbolVersion};
+use super::{Embed, ImportReport, Progress, RequestKey, SymbolStore, SymbolVersion};
 
 /// Maximum number of symbols in an answer.
 pub const RESULTS_MAX: usize = 1_000;
@@ -38,30 +41,30 @@ const PAGE: usize = 1_000;
 const WORDS_ALONE: &str = "searched by words alone: there is no embedding model";
 
 /// Symbols, kits and personas in a file or on a Redis server.
-pub struct Symbols {
-    rows: Box<dyn Rows>,
+pub struct VersionedSymbols {
+    rows: Box<dyn SymbolBackend>,
     embed: Option<Arc<dyn Embed>>,
-    index: Mutex<Index>,
+    index: Mutex<SymbolIndex>,
 }
 
-impl fmt::Debug for Symbols {
+impl fmt::Debug for VersionedSymbols {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Symbols")
     }
 }
 
-impl Symbols {
+impl VersionedSymbols {
     /// Uses a file, which is made when it is not there. Without an embedding model there is no search by meaning.
-    pub fn in_file(path: &Path, embed: Option<Arc<dyn Embed>>) -> Result<Self> {
+    pub fn in_file(path: &Path, embed: Option<Arc<dyn Embed>>) -> BackendResult<Self> {
         Ok(Self::new(Box::new(SqliteRows::open(path)?), embed))
     }
 
     /// Uses a Redis server, which must answer.
-    pub fn on_redis(address: &RedisAddress, embed: Option<Arc<dyn Embed>>) -> Result<Self> {
+    pub fn on_redis(address: &RedisAddress, embed: Option<Arc<dyn Embed>>) -> BackendResult<Self> {
         Ok(Self::new(Box::new(RedisRows::open(address)?), embed))
     }
 
-    fn new(rows: Box<dyn Rows>, embed: Option<Arc<dyn Embed>>) -> Self {
+    fn new(rows: Box<dyn SymbolBackend>, embed: Option<Arc<dyn Embed>>) -> Self {
         Self {
             rows,
             embed,
@@ -70,18 +73,23 @@ impl Symbols {
     }
 
     /// The index, up to date.
-    fn index(&self) -> Result<MutexGuard<'_, Index>> {
+    fn index(&self) -> BackendResult<MutexGuard<'_, SymbolIndex>> {
         let mut index = self.index.lock().unwrap_or_else(|poisoned| {
             // The panic may have left it half filled.
             let mut index = PoisonError::into_inner(poisoned);
-            *index = Index::default();
+            *index = SymbolIndex::default();
             index
         });
         index.read(self.rows.as_ref())?;
         Ok(index)
     }
 
-    fn write(&self, key: &RequestKey, request: &SymbolRequest, id: &str) -> Result<SymbolAnswer> {
+    fn write(
+        &self,
+        key: &RequestKey,
+        request: &SymbolRequest,
+        id: &str,
+    ) -> BackendResult<SymbolAnswer> {
         let by = WrittenBy {
             key: key.as_str().to_owned(),
             request: digest_of(request)?,
@@ -92,7 +100,7 @@ impl Symbols {
             if let Some(row) = self.rows.applied(&by.key)? {
                 return recorded(&row, &by);
             }
-            let before = self.rows.newest(Kind::Symbol, &[id])?.pop().flatten();
+            let before = self.rows.newest(RowKind::Symbol, &[id])?.pop().flatten();
             let now = match before.as_ref().and_then(|row| row.body.as_deref()) {
                 Some(body) => Some(symbol_of(body)?),
                 None => None,
@@ -105,15 +113,15 @@ impl Symbols {
                 Some((symbol, body)) => (Some(body.clone()), self.vector_of(symbol)?),
                 None => (None, None),
             };
-            let draft = Draft {
-                kind: Kind::Symbol,
+            let draft = RowDraft {
+                kind: RowKind::Symbol,
                 id: id.to_owned(),
                 body,
                 follows: before.as_ref().map(Into::into),
                 by: Some(by.clone()),
                 vector,
             };
-            if let Commit::Done(rows) = self.rows.commit(&[draft])? {
+            if let RowCommit::Done(rows) = self.rows.commit(&[draft])? {
                 return rows
                     .first()
                     .map_or_else(|| Ok(SymbolAnswer::default()), written);
@@ -122,22 +130,22 @@ impl Symbols {
         Err(SymbolStoreError::Contended)
     }
 
-    fn vector_of(&self, symbol: &Symbol) -> Result<Option<Vector>> {
+    fn vector_of(&self, symbol: &Symbol) -> BackendResult<Option<RowVector>> {
         let Some(embed) = &self.embed else {
             return Ok(None);
         };
         let numbers = embedded(embed.as_ref(), &[text_of(symbol)])?.pop();
-        Ok(numbers.map(|numbers| Vector {
+        Ok(numbers.map(|numbers| RowVector {
             model: embed.name().to_owned(),
             numbers,
         }))
     }
 
     /// The existing symbols of ids, in order, and the ids without one.
-    fn found(&self, ids: &[&str]) -> Result<(Vec<Found>, Vec<String>)> {
+    fn found(&self, ids: &[&str]) -> BackendResult<(Vec<FoundSymbol>, Vec<String>)> {
         let mut found = Vec::new();
         let mut missing = Vec::new();
-        for (id, row) in ids.iter().zip(self.rows.newest(Kind::Symbol, ids)?) {
+        for (id, row) in ids.iter().zip(self.rows.newest(RowKind::Symbol, ids)?) {
             match row.as_ref().map(found_in).transpose()?.flatten() {
                 Some(symbol) => found.push(symbol),
                 None => missing.push((*id).to_owned()),
@@ -146,7 +154,7 @@ impl Symbols {
         Ok((found, missing))
     }
 
-    fn get(&self, ids: &[String]) -> Result<SymbolAnswer> {
+    fn get(&self, ids: &[String]) -> BackendResult<SymbolAnswer> {
         let (symbols, missing) = self.found(&distinct(ids.iter()))?;
         Ok(SymbolAnswer {
             symbols,
@@ -155,7 +163,7 @@ impl Symbols {
         })
     }
 
-    fn search(&self, text: &str, by: SearchBy, limit: usize) -> Result<SymbolAnswer> {
+    fn search(&self, text: &str, by: SearchBy, limit: usize) -> BackendResult<SymbolAnswer> {
         let limit = limit.min(RESULTS_MAX);
         let mut index = self.index()?;
         let (places, note) = match (by, &self.embed) {
@@ -189,12 +197,12 @@ impl Symbols {
     }
 
     /// The symbols at places, without those deleted in the meantime.
-    fn found_at(&self, places: &[Place]) -> Result<Vec<Found>> {
+    fn found_at(&self, places: &[SearchHit]) -> BackendResult<Vec<FoundSymbol>> {
         let ids: Vec<&str> = places.iter().map(|place| place.id.as_str()).collect();
         let mut symbols = Vec::with_capacity(places.len());
-        for (place, row) in places.iter().zip(self.rows.newest(Kind::Symbol, &ids)?) {
+        for (place, row) in places.iter().zip(self.rows.newest(RowKind::Symbol, &ids)?) {
             if let Some(found) = row.as_ref().map(found_in).transpose()?.flatten() {
-                symbols.push(Found {
+                symbols.push(FoundSymbol {
                     near_milli: Some(milli(place.near)),
                     ..found
                 });
@@ -204,7 +212,7 @@ impl Symbols {
     }
 
     /// Follows links breadth first; visits no symbol twice, and none of the starting ones.
-    fn links(&self, ids: &[String], depth: u8, limit: usize) -> Result<SymbolAnswer> {
+    fn links(&self, ids: &[String], depth: u8, limit: usize) -> BackendResult<SymbolAnswer> {
         let limit = limit.min(RESULTS_MAX);
         let mut answer = SymbolAnswer::default();
         let mut seen: HashSet<String> = ids.iter().cloned().collect();
@@ -236,9 +244,9 @@ impl Symbols {
         Ok(answer)
     }
 
-    fn kit(&self, id: &str) -> Result<SymbolAnswer> {
-        let Some(kit): Option<Kit> = self.entry(Kind::Kit, id)? else {
-            return Ok(faulty(not_found(Kind::Kit, id)));
+    fn kit(&self, id: &str) -> BackendResult<SymbolAnswer> {
+        let Some(kit): Option<Kit> = self.entry(RowKind::Kit, id)? else {
+            return Ok(faulty(not_found(RowKind::Kit, id)));
         };
         let lists = [&kit.anchor, &kit.exec, &kit.triad];
         let ids = distinct(lists.into_iter().flatten().flat_map(OneOrMore::as_slice));
@@ -251,9 +259,9 @@ impl Symbols {
         })
     }
 
-    fn persona(&self, id: &str) -> Result<SymbolAnswer> {
-        let Some(persona): Option<Persona> = self.entry(Kind::Persona, id)? else {
-            return Ok(faulty(not_found(Kind::Persona, id)));
+    fn persona(&self, id: &str) -> BackendResult<SymbolAnswer> {
+        let Some(persona): Option<AgentProfile> = self.entry(RowKind::Persona, id)? else {
+            return Ok(faulty(not_found(RowKind::Persona, id)));
         };
         let ids = distinct(persona.linked_patterns.iter().flatten());
         let (symbols, missing) = self.found(&ids)?;
@@ -265,7 +273,7 @@ impl Symbols {
         })
     }
 
-    fn entry<T: DeserializeOwned>(&self, kind: Kind, id: &str) -> Result<Option<T>> {
+    fn entry<T: DeserializeOwned>(&self, kind: RowKind, id: &str) -> BackendResult<Option<T>> {
         let row = self.rows.newest(kind, &[id])?.pop().flatten();
         row.and_then(|row| row.body)
             .as_deref()
@@ -274,7 +282,7 @@ impl Symbols {
     }
 
     /// All entries of a kind, in order of creation.
-    fn all<T: DeserializeOwned>(&self, kind: Kind) -> Result<Vec<T>> {
+    fn all<T: DeserializeOwned>(&self, kind: RowKind) -> BackendResult<Vec<T>> {
         let mut found = Vec::new();
         let mut upto = 0;
         loop {
@@ -294,7 +302,7 @@ impl Symbols {
         found.iter().map(|(_, body)| parsed(body)).collect()
     }
 
-    fn put(&self, kind: Kind, list: &'static str, entry: &impl Entry) -> Result<u64> {
+    fn put(&self, kind: RowKind, list: &'static str, entry: &impl EditEntry) -> BackendResult<u64> {
         let body = body_of(entry).map_err(|reason| SymbolStoreError::BadEntries {
             bad: vec![BadEntry {
                 list,
@@ -305,7 +313,7 @@ impl Symbols {
         for _ in 0..TRIES_MAX {
             let before = self.rows.newest(kind, &[entry.id()])?.pop().flatten();
             let draft = draft(kind, entry.id(), &body, before.as_ref());
-            if let Commit::Done(rows) = self.rows.commit(&[draft])? {
+            if let RowCommit::Done(rows) = self.rows.commit(&[draft])? {
                 return Ok(rows.first().map_or(0, |row| row.version));
             }
         }
@@ -313,9 +321,12 @@ impl Symbols {
     }
 
     /// The rows that a catalogue would add, and their counts.
-    fn drafts(&self, bodies: &[(Kind, &str, String)]) -> Result<(Vec<Draft>, Imported)> {
+    fn drafts(
+        &self,
+        bodies: &[(RowKind, &str, String)],
+    ) -> BackendResult<(Vec<RowDraft>, ImportReport)> {
         let mut drafts = Vec::new();
-        let mut imported = Imported::default();
+        let mut imported = ImportReport::default();
         for page in bodies
             .chunk_by(|a, b| a.0 == b.0)
             .flat_map(|kind| kind.chunks(PAGE))
@@ -338,8 +349,8 @@ impl Symbols {
     }
 }
 
-impl SymbolStore for Symbols {
-    fn carry_out(&self, key: &RequestKey, request: &SymbolRequest) -> Result<SymbolAnswer> {
+impl SymbolStore for VersionedSymbols {
+    fn carry_out(&self, key: &RequestKey, request: &SymbolRequest) -> BackendResult<SymbolAnswer> {
         if let Err(what) = checked(request) {
             return Ok(faulty(fault(SymbolFaultKind::Invalid, what.to_string())));
         }
@@ -362,13 +373,13 @@ impl SymbolStore for Symbols {
 
     fn import(
         &self,
-        catalogue: &Catalogue,
+        catalogue: &SymbolCatalogue,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<Imported> {
+    ) -> BackendResult<ImportReport> {
         let bodies = catalogue.bodies()?;
         for _ in 0..TRIES_MAX {
             let (drafts, imported) = self.drafts(&bodies)?;
-            if drafts.is_empty() || matches!(self.rows.commit(&drafts)?, Commit::Done(_)) {
+            if drafts.is_empty() || matches!(self.rows.commit(&drafts)?, RowCommit::Done(_)) {
                 if let Some(embed) = &self.embed {
                     self.index()?
                         .read_vectors(self.rows.as_ref(), embed.as_ref(), progress)?;
@@ -379,32 +390,32 @@ impl SymbolStore for Symbols {
         Err(SymbolStoreError::Contended)
     }
 
-    fn export(&self) -> Result<Catalogue> {
-        Ok(Catalogue {
-            symbols: self.all(Kind::Symbol)?,
+    fn export(&self) -> BackendResult<SymbolCatalogue> {
+        Ok(SymbolCatalogue {
+            symbols: self.all(RowKind::Symbol)?,
             kits: self.kits()?,
             agents: self.personas()?,
         })
     }
 
-    fn kits(&self) -> Result<Vec<Kit>> {
-        self.all(Kind::Kit)
+    fn kits(&self) -> BackendResult<Vec<Kit>> {
+        self.all(RowKind::Kit)
     }
 
-    fn personas(&self) -> Result<Vec<Persona>> {
-        self.all(Kind::Persona)
+    fn personas(&self) -> BackendResult<Vec<AgentProfile>> {
+        self.all(RowKind::Persona)
     }
 
-    fn put_kit(&self, kit: &Kit) -> Result<u64> {
-        self.put(Kind::Kit, "kits", kit)
+    fn put_kit(&self, kit: &Kit) -> BackendResult<u64> {
+        self.put(RowKind::Kit, "kits", kit)
     }
 
-    fn put_persona(&self, persona: &Persona) -> Result<u64> {
-        self.put(Kind::Persona, "agents", persona)
+    fn put_persona(&self, persona: &AgentProfile) -> BackendResult<u64> {
+        self.put(RowKind::Persona, "agents", persona)
     }
 
-    fn versions(&self, id: &str) -> Result<Vec<SymbolVersion>> {
-        let rows = self.rows.versions(Kind::Symbol, id)?;
+    fn versions(&self, id: &str) -> BackendResult<Vec<SymbolVersion>> {
+        let rows = self.rows.versions(RowKind::Symbol, id)?;
         let versions = rows.iter().map(|row| {
             Ok(SymbolVersion {
                 version: row.version,
@@ -414,7 +425,7 @@ impl SymbolStore for Symbols {
         versions.collect()
     }
 
-    fn count(&self) -> Result<usize> {
+    fn count(&self) -> BackendResult<usize> {
         Ok(self.index()?.count())
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::nearest::{Hit, best};
+use super::nearest::{VectorHit, best};
 
 /// Saturation: how quickly repetitions of a word stop counting.
 // The customary parameters of BM25.
@@ -16,7 +16,7 @@ const B: f32 = 0.75;
 
 /// Inverted index of words. Texts are in consecutive slots.
 #[derive(Default)]
-pub(super) struct Words {
+pub(super) struct WordIndex {
     /// Slots and counts by stem.
     postings: HashMap<String, Vec<(u32, f32)>>,
     /// Number of words of each slot; zero in an emptied one.
@@ -25,7 +25,7 @@ pub(super) struct Words {
     length_of_all: f64,
 }
 
-impl Words {
+impl WordIndex {
     /// Puts a text in the next slot.
     #[expect(
         clippy::cast_precision_loss,
@@ -62,7 +62,7 @@ impl Words {
         clippy::cast_possible_truncation,
         reason = "scores are compared, and need no more digits"
     )]
-    pub(super) fn search(&self, text: &str, limit: usize) -> Vec<Hit> {
+    pub(super) fn search(&self, text: &str, limit: usize) -> Vec<VectorHit> {
         let count = self.filled as f32;
         let mean = (self.length_of_all / f64::from(count.max(1.0))) as f32;
         let asked: HashSet<String> = stems(text).into_iter().collect();
@@ -80,7 +80,7 @@ impl Words {
                 *scores.entry(slot).or_default() += score;
             }
         }
-        let hits = scores.into_iter().map(|(slot, score)| Hit {
+        let hits = scores.into_iter().map(|(slot, score)| VectorHit {
             slot,
             near: score / all,
         });

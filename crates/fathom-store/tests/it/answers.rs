@@ -1,10 +1,10 @@
 //! The index of earlier answers, and what it must never do.
 
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::model::Request;
+use fathom_core::model::ModelRequest;
 use fathom_core::tool::ToolSpec;
 use fathom_core::unit::{Millis, Timestamp};
-use fathom_store::{ANSWER_AGE_MAX, Answer, AnswerPlace, Answers, Home};
+use fathom_store::{ANSWER_AGE_MAX, AnswerIndex, AnswerPlace, HomeFolder, IndexedAnswer};
 
 use crate::sample::{request, run};
 
@@ -18,8 +18,8 @@ fn place(number: u8) -> AnswerPlace {
     }
 }
 
-fn answer(answers: &Answers, words: &str, number: u8) -> Answer {
-    Answer {
+fn answer(answers: &AnswerIndex, words: &str, number: u8) -> IndexedAnswer {
+    IndexedAnswer {
         key: answers.key("model", &request(words)),
         scope: answers.scope("model", "IT/security"),
         place: place(number),
@@ -28,9 +28,9 @@ fn answer(answers: &Answers, words: &str, number: u8) -> Answer {
     }
 }
 
-fn home() -> (tempfile::TempDir, Home) {
+fn home() -> (tempfile::TempDir, HomeFolder) {
     let folder = tempfile::tempdir().unwrap();
-    let home = Home::open(folder.path()).unwrap();
+    let home = HomeFolder::open(folder.path()).unwrap();
     (folder, home)
 }
 
@@ -39,7 +39,7 @@ fn c10_an_answer_is_found_by_the_very_request_and_by_nothing_else() {
     let (_folder, home) = home();
     let answers = home.open_answers().unwrap();
     answers.keep(&answer(&answers, "question", 1)).unwrap();
-    let find = |model: &str, request: &Request| {
+    let find = |model: &str, request: &ModelRequest| {
         let key = answers.key(model, request);
         answers.find(&key, NOW).unwrap()
     };
@@ -48,23 +48,23 @@ fn c10_an_answer_is_found_by_the_very_request_and_by_nothing_else() {
     assert_eq!(find("another model", &asked), None);
     assert_eq!(find("model", &request("question?")), None);
     let others = [
-        Request {
+        ModelRequest {
             seed: Some(1),
             ..asked.clone()
         },
-        Request {
+        ModelRequest {
             temperature_milli: Some(1),
             ..asked.clone()
         },
-        Request {
+        ModelRequest {
             schema: Some("{}".into()),
             ..asked.clone()
         },
-        Request {
+        ModelRequest {
             pattern: Some("a+".into()),
             ..asked.clone()
         },
-        Request {
+        ModelRequest {
             tools: vec![ToolSpec {
                 name: "look".into(),
                 description: "Looks.".into(),
@@ -72,11 +72,11 @@ fn c10_an_answer_is_found_by_the_very_request_and_by_nothing_else() {
             }],
             ..asked.clone()
         },
-        Request {
+        ModelRequest {
             output_tokens_max: 99,
             ..asked.clone()
         },
-        Request {
+        ModelRequest {
             messages: asked.messages[1..].to_vec(),
             ..asked.clone()
         },

@@ -1,4 +1,4 @@
-use fathom_core::event::{EventKind, Record};
+use fathom_core::event::{EventKind, JournalRecord};
 use fathom_core::id::{Digest, EpisodeId, Epoch, Seq};
 use fathom_store::chain::{BreakKind, ChainCheck, decode, encode, genesis, link};
 
@@ -95,7 +95,7 @@ fn x02_a_check_finds_the_first_break() {
 }
 
 /// Someone who can compute digests and cannot keep the rules.
-fn forged(records: &[Record]) -> Vec<(Vec<u8>, Digest)> {
+fn forged(records: &[JournalRecord]) -> Vec<(Vec<u8>, Digest)> {
     let mut head = genesis();
     let mut forged = Vec::new();
     for record in records {
@@ -106,10 +106,10 @@ fn forged(records: &[Record]) -> Vec<(Vec<u8>, Digest)> {
     forged
 }
 
-fn ticks(places: &[(u64, u64)]) -> Vec<Record> {
+fn ticks(places: &[(u64, u64)]) -> Vec<JournalRecord> {
     let mut author = Author::new(1, Epoch(1));
     let record = author.record("0", EventKind::Tick, Vec::new());
-    let at = |(seq, epoch): &(u64, u64)| Record {
+    let at = |(seq, epoch): &(u64, u64)| JournalRecord {
         seq: Seq(*seq),
         epoch: Epoch(*epoch),
         ..record.clone()

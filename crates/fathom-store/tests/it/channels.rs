@@ -3,10 +3,10 @@
 use std::fs;
 
 use fathom_core::unit::{Millis, Timestamp};
-use fathom_store::Home;
+use fathom_store::HomeFolder;
 use fathom_store::channels::{
-    ChannelStoreError, Channels, DeliveryId, NewSeed, Progress, SEEDS_LISTED_MAX, SeedKind,
-    SeedState,
+    ChannelStore, ChannelStoreError, DeliveryId, DeliveryProgress, NewSeed, SEEDS_LISTED_MAX,
+    SeedKind, SeedState,
 };
 
 use crate::sample::run;
@@ -14,9 +14,9 @@ use crate::sqlite::raw;
 
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
-fn home() -> (tempfile::TempDir, Home) {
+fn home() -> (tempfile::TempDir, HomeFolder) {
     let folder = tempfile::tempdir().unwrap();
-    let home = Home::open(folder.path()).unwrap();
+    let home = HomeFolder::open(folder.path()).unwrap();
     for number in 1..=2 {
         home.keys().create_run_key(run(number)).unwrap();
     }
@@ -27,7 +27,7 @@ fn web(id: &str) -> DeliveryId<'_> {
     DeliveryId { id, channel: "web" }
 }
 
-fn said(channels: &Channels, after: u64) -> Vec<(u64, Option<String>)> {
+fn said(channels: &ChannelStore, after: u64) -> Vec<(u64, Option<String>)> {
     let entries = channels.feed("web", after, 100).unwrap();
     entries
         .into_iter()
@@ -62,7 +62,7 @@ fn g09_what_is_delivered_again_is_in_the_feed_once() {
     assert!(channels.progress(web("1/0/0")).unwrap().is_over);
     assert_eq!(
         channels.progress(web("1/0/9")).unwrap(),
-        Progress::default()
+        DeliveryProgress::default()
     );
     drop(channels);
     let again = home.open_channels().unwrap();
@@ -72,13 +72,13 @@ fn g09_what_is_delivered_again_is_in_the_feed_once() {
 #[test]
 fn g09_how_far_a_delivery_is_outlives_the_process() {
     let (_folder, home) = home();
-    let begun = Progress {
+    let begun = DeliveryProgress {
         is_over: false,
         begun: 2,
         begun_at: NOW.plus(Millis(1)),
         sent: 1,
     };
-    let before = Progress {
+    let before = DeliveryProgress {
         begun: 1,
         begun_at: NOW,
         ..begun

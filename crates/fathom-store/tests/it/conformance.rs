@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use fathom_core::effect::{EffectRequest, KillScope};
-use fathom_core::event::{Departure, EventKind, Signal};
+use fathom_core::event::{EventKind, ReleaseReason, Signal};
 use fathom_core::id::{AskId, Digest, Epoch, RunId, Seq};
-use fathom_core::outcome::Status;
+use fathom_core::outcome::EpisodeStatus;
 use fathom_core::unit::Timestamp;
 use fathom_store::{
-    ChainCheck, Claim, ClaimOutcome, ClaimOwner, Cursor, Journal, KillOrder, Lifted, Override,
-    OverrideOutcome, RunFilter, RunInfo, RunQuery, RunState, SignalId, StoreError, Stored,
+    ChainCheck, ClaimOutcome, ClaimOwner, Journal, JournalCursor, KeyClaim, KeyOverride, KillOrder,
+    LiftOutcome, OverrideOutcome, RunFilter, RunInfo, RunQuery, RunState, SignalId, StoreError,
+    StoredRecord,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -21,7 +22,7 @@ pub(crate) trait Backend {
     fn open(&self) -> Arc<dyn Journal>;
 }
 
-fn records(journal: &dyn Journal, number: u8) -> Vec<Stored> {
+fn records(journal: &dyn Journal, number: u8) -> Vec<StoredRecord> {
     let records: Result<Vec<_>, _> = journal.records(run(number)).collect();
     records.unwrap()
 }
@@ -78,7 +79,7 @@ pub(crate) fn pages_join_without_gap_or_overlap(backend: &dyn Backend) {
         store(&other_log, vec![other.says("0", &number.to_string())]);
     }
     let mut seen = Vec::new();
-    let mut after = Cursor::default();
+    let mut after = JournalCursor::default();
     loop {
         let page = journal.page(run(1), after, 3).unwrap();
         assert!(page.len() <= 3);
@@ -201,7 +202,7 @@ pub(crate) fn the_list_follows_the_root(backend: &dyn Backend) {
     store(&log, vec![author.finishes("0.0", "done")]);
     assert_eq!(state(), RunState::Running);
 
-    let why = Departure::AwaitingApproval;
+    let why = ReleaseReason::AwaitingApproval;
     let leave = author.entry("0", EventKind::Released { why }, Vec::new());
     store(&log, vec![leave]);
     assert_eq!(state(), RunState::Released(why));
@@ -220,7 +221,7 @@ pub(crate) fn the_list_follows_the_root(backend: &dyn Backend) {
     let wanted = RunInfo {
         run: run(1),
         epoch: Epoch(1),
-        state: RunState::Finished(Status::Ok),
+        state: RunState::Finished(EpisodeStatus::Ok),
         program: "direct".to_owned(),
         model: "script/answers.jsonl".to_owned(),
         created_at: Timestamp(1_001),
@@ -323,11 +324,11 @@ pub(crate) fn a_kill_holds_until_its_scope_is_lifted(backend: &dyn Backend) {
     let journal = backend.open();
     assert_eq!(journal.kills().unwrap(), [global.clone(), acme]);
     let lift = |scope| journal.lift_kill(&order(scope, "ada", 4)).unwrap();
-    assert_eq!(lift(tenant.clone()), Lifted::Now);
-    assert_eq!(lift(tenant.clone()), Lifted::WasNotThrown);
+    assert_eq!(lift(tenant.clone()), LiftOutcome::Now);
+    assert_eq!(lift(tenant.clone()), LiftOutcome::WasNotThrown);
     assert_eq!(
         lift(KillScope::Action("send".to_owned())),
-        Lifted::WasNotThrown
+        LiftOutcome::WasNotThrown
     );
     assert_eq!(journal.kills().unwrap(), [global]);
     let again = order(tenant, "eve", 5);
@@ -343,7 +344,7 @@ pub(crate) fn a_kill_holds_until_its_scope_is_lifted(backend: &dyn Backend) {
 
 pub(crate) fn a_key_is_claimed_once(backend: &dyn Backend) {
     let journal = backend.open();
-    let claim = |number, ask, payload| Claim {
+    let claim = |number, ask, payload| KeyClaim {
         key: effect("{}").key(),
         payload: Digest([payload; 32]),
         owner: ClaimOwner {
@@ -353,7 +354,7 @@ pub(crate) fn a_key_is_claimed_once(backend: &dyn Backend) {
         },
         at: Timestamp(9),
     };
-    let held_by = |claim: Claim| ClaimOutcome::HeldBy {
+    let held_by = |claim: KeyClaim| ClaimOutcome::HeldBy {
         owner: claim.owner,
         payload: claim.payload,
         at: claim.at,
@@ -369,8 +370,8 @@ pub(crate) fn a_key_is_claimed_once(backend: &dyn Backend) {
     for other in [claim(2, 1, 1), claim(1, 2, 1), claim(1, 1, 2)] {
         assert_eq!(journal.claim(&other).unwrap(), held_by(first.clone()));
     }
-    let elsewhere = Claim {
-        key: Override::example("order-18").key,
+    let elsewhere = KeyClaim {
+        key: KeyOverride::example("order-18").key,
         ..claim(2, 1, 1)
     };
     assert_eq!(journal.claim(&elsewhere).unwrap(), ClaimOutcome::Claimed);
@@ -379,7 +380,7 @@ pub(crate) fn a_key_is_claimed_once(backend: &dyn Backend) {
 pub(crate) fn a_key_that_was_given_back_is_free(backend: &dyn Backend) {
     let journal = backend.open();
     let journal = &*journal;
-    let claim = |number| Claim {
+    let claim = |number| KeyClaim {
         key: effect("{}").key(),
         payload: Digest([1; 32]),
         owner: ClaimOwner {
@@ -418,9 +419,9 @@ pub(crate) fn a_key_that_was_given_back_is_free(backend: &dyn Backend) {
     );
 
     // Who was let past and sent nothing leaves the key to the one it passed.
-    let order = Override {
+    let order = KeyOverride {
         key: claim(2).key,
-        ..Override::example("order-17")
+        ..KeyOverride::example("order-17")
     };
     assert_eq!(
         journal.override_claim(&order).unwrap(),
@@ -434,8 +435,8 @@ pub(crate) fn a_key_that_was_given_back_is_free(backend: &dyn Backend) {
 
 pub(crate) fn an_override_lets_one_claim_pass(backend: &dyn Backend) {
     let journal = backend.open();
-    let order = Override::example("order-17");
-    let claim = |number| Claim {
+    let order = KeyOverride::example("order-17");
+    let claim = |number| KeyClaim {
         key: order.key.clone(),
         payload: Digest([1; 32]),
         owner: ClaimOwner {
@@ -470,7 +471,7 @@ trait Example {
     fn example(event: &str) -> Self;
 }
 
-impl Example for Override {
+impl Example for KeyOverride {
     fn example(event: &str) -> Self {
         let request = EffectRequest {
             event: event.to_owned(),

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use fathom_store::{ChainCheck, Home, Journal, Scope};
+use fathom_store::{ChainCheck, HomeFolder, Journal, VerifyScope};
 
 use crate::sample::{Author, episode, run, store};
 
@@ -19,7 +19,7 @@ const ACKNOWLEDGED_BEFORE_KILL: usize = 40;
     reason = "a process of the test's own tells it how far it is"
 )]
 fn write_for_ever(folder: &Path) {
-    let home = Home::open(folder).unwrap();
+    let home = HomeFolder::open(folder).unwrap();
     let key = home.keys().create_run_key(run(1)).unwrap();
     let journal = home.open_journal().unwrap();
     let (author, log) = Author::start(&journal, 1);
@@ -63,11 +63,11 @@ fn x04_kill_nine_loses_no_acknowledged_record() {
     child.kill().unwrap();
     child.wait().unwrap();
 
-    let home = Home::open(folder.path()).unwrap();
+    let home = HomeFolder::open(folder.path()).unwrap();
     let lock = home.lock_run(run(1)).unwrap();
     assert!(lock.is_some(), "a dead owner holds no lock");
     let journal = home.open_journal().unwrap();
-    let report = home.verify(&journal, Scope::All).unwrap();
+    let report = home.verify(&journal, VerifyScope::All).unwrap();
     assert!(report.is_ok(), "{report:#?}");
     let open: &dyn Journal = &journal;
     let mut check = ChainCheck::new(run(1), episode("0"));

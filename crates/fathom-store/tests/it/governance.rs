@@ -4,7 +4,8 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use fathom_core::unit::Timestamp;
 use fathom_store::{
-    ApproverKey, Governance, Home, Initiative, NewAct, PublicKey, SAMPLES_KEPT, Sample,
+    ApproverKey, GovernanceStore, HomeFolder, InitiativeBudget, NewAct, PublicKey, SAMPLES_KEPT,
+    StackSample,
 };
 
 use crate::sqlite::raw;
@@ -26,7 +27,7 @@ fn act(kind: &str) -> NewAct<'_> {
 )]
 fn g12_acts_are_only_ever_added() {
     let dir = tempfile::tempdir().unwrap();
-    let home = Home::open(dir.path()).unwrap();
+    let home = HomeFolder::open(dir.path()).unwrap();
     assert!(home.governance_if_there().unwrap().is_none());
     let record = home.open_governance().unwrap();
     assert_eq!(record.add(act("signed")).unwrap().seq, 1);
@@ -41,7 +42,7 @@ fn g12_acts_are_only_ever_added() {
         assert!(file.execute(change, []).is_err(), "{change}");
     }
     let again = home.governance_if_there().unwrap().expect("it is there");
-    let kinds = |acts: Vec<fathom_store::Act>| -> Vec<String> {
+    let kinds = |acts: Vec<fathom_store::GovernanceAct>| -> Vec<String> {
         acts.into_iter().map(|act| act.kind).collect()
     };
     assert_eq!(kinds(again.about("mine").unwrap()), ["signed", "seen"]);
@@ -53,13 +54,13 @@ fn g12_acts_are_only_ever_added() {
 #[test]
 fn g06_samples_are_kept_for_a_week_and_read_with_the_one_before() {
     let dir = tempfile::tempdir().unwrap();
-    let record = Governance::open(&dir.path().join("governance.db")).unwrap();
-    let sample = |at| Sample {
+    let record = GovernanceStore::open(&dir.path().join("governance.db")).unwrap();
+    let sample = |at| StackSample {
         at: Timestamp(at),
         score_milli: 950,
         prime: true,
         lite: at != 20,
-        initiative: Initiative::Active,
+        initiative: InitiativeBudget::Active,
     };
     record.note(&[10, 20, 30, 40].map(sample)).unwrap();
     let between = |from, to| record.samples(Timestamp(from), Timestamp(to)).unwrap();
@@ -68,7 +69,7 @@ fn g06_samples_are_kept_for_a_week_and_read_with_the_one_before() {
     assert_eq!(between(5, 15), [sample(10)]);
     assert_eq!(record.last_sample().unwrap(), Some(sample(40)));
     // A second one of the same moment changes nothing.
-    let other = Sample {
+    let other = StackSample {
         score_milli: 0,
         ..sample(40)
     };
@@ -106,9 +107,9 @@ fn g06_a_key_file_is_new_and_private_and_its_public_part_is_checked() {
 fn g12_a_newer_record_is_told_as_such_and_not_touched() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("governance.db");
-    drop(Governance::open(&file).unwrap());
+    drop(GovernanceStore::open(&file).unwrap());
     raw(&file).pragma_update(None, "user_version", 9).unwrap();
-    let newer = Governance::open(&file).unwrap_err();
+    let newer = GovernanceStore::open(&file).unwrap_err();
     assert_eq!(newer.code(), "F0205");
     assert!(newer.to_string().contains("governance.db` has format 9"));
     assert!(!newer.hint().contains("backup"), "{}", newer.hint());

@@ -5,14 +5,14 @@ use std::thread;
 
 use fathom_core::id::{Digest, Seq};
 use fathom_core::unit::Timestamp;
-use fathom_store::heads::{FileEnd, Flush, Head, HeadsWriter, SignedHead, read_heads};
-use fathom_store::{Home, Journal, KeyRing, StoreError};
+use fathom_store::heads::{ChainHead, FileEnd, HeadFlush, HeadsWriter, SignedHead, read_heads};
+use fathom_store::{HomeFolder, Journal, KeyRing, StoreError};
 use tempfile::TempDir;
 
 use crate::sample::{Author, episode, run, store};
 
-fn head(seq: u64) -> Head {
-    Head {
+fn head(seq: u64) -> ChainHead {
+    ChainHead {
         run: run(1),
         episode: episode("0"),
         seq: Seq(seq),
@@ -51,7 +51,7 @@ fn file() -> File {
 #[test]
 fn x02_a_head_is_signed_and_every_part_of_it_counts() {
     let file = file();
-    file.writer.append(vec![head(1)], Flush::Now).unwrap();
+    file.writer.append(vec![head(1)], HeadFlush::Now).unwrap();
     let signed = all(&file.path).remove(0);
     assert_eq!(signed.head, head(1));
     let ring = KeyRing::open(file.folder.path().join("keys")).unwrap();
@@ -77,7 +77,7 @@ fn x02_a_head_is_signed_and_every_part_of_it_counts() {
 fn x04_a_torn_line_is_passed_over_and_cut_off_by_the_next() {
     let file = file();
     let heads = vec![head(0), head(1)];
-    file.writer.append(heads, Flush::Now).unwrap();
+    file.writer.append(heads, HeadFlush::Now).unwrap();
     let whole = fs::read(&file.path).unwrap();
     fs::write(&file.path, &whole[..whole.len() - 30]).unwrap();
     let found = read_heads(&file.path, |_| true).unwrap();
@@ -85,7 +85,9 @@ fn x04_a_torn_line_is_passed_over_and_cut_off_by_the_next() {
     assert_eq!(found.end, FileEnd::Torn);
     assert!(found.unreadable_lines.is_empty());
 
-    file.writer.append(vec![head(2)], Flush::Lazily).unwrap();
+    file.writer
+        .append(vec![head(2)], HeadFlush::Lazily)
+        .unwrap();
     let found = read_heads(&file.path, |_| true).unwrap();
     let seqs: Vec<_> = found.heads.iter().map(|signed| signed.head.seq.0).collect();
     assert_eq!(seqs, [0, 2]);
@@ -97,14 +99,14 @@ fn x04_a_torn_line_is_passed_over_and_cut_off_by_the_next() {
 fn x04_a_file_that_is_nothing_but_a_torn_line_begins_anew() {
     let file = file();
     fs::write(&file.path, b"{\"run\":").unwrap();
-    file.writer.append(vec![head(2)], Flush::Now).unwrap();
+    file.writer.append(vec![head(2)], HeadFlush::Now).unwrap();
     assert_eq!(places(&file.path), [("0".to_owned(), 2)]);
 }
 
 #[test]
 fn x08_lines_that_say_nothing_are_named() {
     let file = file();
-    file.writer.append(vec![head(0)], Flush::Now).unwrap();
+    file.writer.append(vec![head(0)], HeadFlush::Now).unwrap();
     let mut other = fs::OpenOptions::new()
         .append(true)
         .open(&file.path)
@@ -112,7 +114,7 @@ fn x08_lines_that_say_nothing_are_named() {
     other.write_all(b"nonsense\n").unwrap();
     other.write_all(&b"x".repeat(5000)).unwrap();
     other.write_all(b"\n").unwrap();
-    file.writer.append(vec![head(1)], Flush::Now).unwrap();
+    file.writer.append(vec![head(1)], HeadFlush::Now).unwrap();
     let found = read_heads(&file.path, |_| true).unwrap();
     assert_eq!(found.heads.len(), 2);
     assert_eq!(found.unreadable_lines, [2, 3, 4]);
@@ -132,7 +134,9 @@ fn several_writers_share_a_file_line_by_line() {
         for _ in 0..4 {
             scope.spawn(|| {
                 for seq in 0..50 {
-                    file.writer.append(vec![head(seq)], Flush::Lazily).unwrap();
+                    file.writer
+                        .append(vec![head(seq)], HeadFlush::Lazily)
+                        .unwrap();
                 }
             });
         }
@@ -145,7 +149,7 @@ fn several_writers_share_a_file_line_by_line() {
 #[test]
 fn x02_heads_are_signed_at_ends_and_checkpoints_and_every_64_records() {
     let folder = tempfile::tempdir().unwrap();
-    let home = Home::open(folder.path().join("home")).unwrap();
+    let home = HomeFolder::open(folder.path().join("home")).unwrap();
     let journal = home.open_journal().unwrap();
     let (mut author, log) = Author::start(&journal, 1);
     store(
@@ -168,7 +172,7 @@ fn x02_heads_are_signed_at_ends_and_checkpoints_and_every_64_records() {
     wanted.push(("0".to_owned(), 65));
     assert_eq!(places(home.heads_path()), wanted);
     assert!(
-        home.verify(&journal, fathom_store::Scope::All)
+        home.verify(&journal, fathom_store::VerifyScope::All)
             .unwrap()
             .is_ok()
     );
@@ -179,7 +183,7 @@ fn x02_an_end_whose_head_cannot_be_kept_is_not_acknowledged() {
     let folder = tempfile::tempdir().unwrap();
     let elsewhere = folder.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
-    let home = Home::open(folder.path().join("home")).unwrap();
+    let home = HomeFolder::open(folder.path().join("home")).unwrap();
     let home = home.with_heads(elsewhere.join("heads.jsonl"));
     let journal = home.open_journal().unwrap();
     let (mut author, log) = Author::start(&journal, 1);

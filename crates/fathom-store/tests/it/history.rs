@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use fathom_core::session::SessionSpeaker;
 use fathom_core::unit::Timestamp;
 use fathom_store::history::{
-    Head, History, HistoryEntry, HistoryError, RECORD_BYTES_MAX, SESSION_BYTES_MAX,
+    HistoryEntry, HistoryError, HistoryHead, RECORD_BYTES_MAX, SESSION_BYTES_MAX,
+    SessionHistoryStore,
 };
-use fathom_store::{Home, KeyRing};
+use fathom_store::{HomeFolder, KeyRing};
 
 use crate::age_file::Identity;
 use crate::sample::run;
@@ -36,12 +37,16 @@ impl Place {
         self.folder.path().join("history")
     }
 
-    fn open(&self, session: &str, known: Option<&Head>) -> Result<History, HistoryError> {
-        History::open(&self.histories(), session, &self.keys(), known)
+    fn open(
+        &self,
+        session: &str,
+        known: Option<&HistoryHead>,
+    ) -> Result<SessionHistoryStore, HistoryError> {
+        SessionHistoryStore::open(&self.histories(), session, &self.keys(), known)
     }
 
     /// A session of some lines, its head and its file.
-    fn session(&self, session: &str, lines: u64) -> (Head, PathBuf) {
+    fn session(&self, session: &str, lines: u64) -> (HistoryHead, PathBuf) {
         let before = self.files();
         let mut history = self.open(session, None).unwrap();
         for n in 1..=lines {
@@ -111,7 +116,7 @@ fn named(error: &HistoryError) -> Option<u64> {
 
 /// Puts another text in the place of a session's file, and expects that this is noticed at a line.
 #[track_caller]
-fn expect_noticed(place: &Place, known: &Head, file: &Path, text: &[u8], lines: Range<u64>) {
+fn expect_noticed(place: &Place, known: &HistoryHead, file: &Path, text: &[u8], lines: Range<u64>) {
     fs::write(file, text).unwrap();
     let error = place.open("demo", Some(known)).unwrap_err();
     let line = named(&error).unwrap();
@@ -472,7 +477,7 @@ fn p08_a_rotation_that_a_crash_cut_short_is_done_again() {
 fn p08_an_empty_history_can_be_rotated() {
     let place = Place::new();
     let history = place.open("demo", None).unwrap();
-    assert_eq!(history.head(), Head::default());
+    assert_eq!(history.head(), HistoryHead::default());
     let head = history.rotate().unwrap().head();
     let mut history = place.open("demo", Some(&head)).unwrap();
     assert_eq!(history.read().unwrap(), []);
@@ -543,15 +548,15 @@ fn p08_a_head_goes_through_json() {
     let place = Place::new();
     let (head, _) = place.session("demo", 1);
     let json = serde_json::to_string(&head).unwrap();
-    assert_eq!(serde_json::from_str::<Head>(&json).unwrap(), head);
+    assert_eq!(serde_json::from_str::<HistoryHead>(&json).unwrap(), head);
     let bad = r#"{"sequence":1,"tag":"AAAA"}"#;
-    assert!(serde_json::from_str::<Head>(bad).is_err());
+    assert!(serde_json::from_str::<HistoryHead>(bad).is_err());
 }
 
 #[test]
 fn p08_a_home_keeps_histories_beside_its_journal() {
     let folder = tempfile::tempdir().unwrap();
-    let home = Home::open(folder.path()).unwrap();
+    let home = HomeFolder::open(folder.path()).unwrap();
     let mut history = home.open_history("demo", None).unwrap();
     let head = history.append("a", &said(1)).unwrap();
     drop(history);
@@ -578,7 +583,7 @@ fn p08_a_line_from_another_past_of_the_session_is_noticed() {
     assert_eq!(one[0], other[0]);
     // Each of the lines is genuine and has the right number.
     let mixed = [&one[..2], &other[2..]].concat().concat();
-    expect_noticed(&place, &Head::default(), &file, &mixed, 3..4);
+    expect_noticed(&place, &HistoryHead::default(), &file, &mixed, 3..4);
 }
 
 #[test]

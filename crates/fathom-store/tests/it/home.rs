@@ -3,8 +3,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use fathom_core::id::Epoch;
-use fathom_core::text::{Text, Texts};
-use fathom_store::{Entry, Home, Journal, NewRun, Scope, Sealer, Shredded, StoreError};
+use fathom_core::text::{Text, VisitTexts};
+use fathom_store::{
+    HomeFolder, Journal, JournalEntry, NewRun, ShredOutcome, StoreError, TextSealer, VerifyScope,
+};
 
 use crate::sample::{Author, every_record, new_run, run, store};
 
@@ -37,14 +39,14 @@ fn files_with(folder: &Path, words: &str) -> usize {
 }
 
 /// A home with a run that has words in every text there can be.
-fn talkative_home(folder: &Path) -> Home {
-    let home = Home::open(folder).unwrap();
+fn talkative_home(folder: &Path) -> HomeFolder {
+    let home = HomeFolder::open(folder).unwrap();
     let key = home.keys().create_run_key(run(1)).unwrap();
     let journal = home.open_journal().unwrap();
     let epoch = journal.create_run(&new_run(1)).unwrap();
     let log = journal.open_log(run(1), epoch).unwrap();
     let mut author = Author::with_key(run(1), epoch, &key);
-    let sealer = Sealer::new(run(1), &key);
+    let sealer = TextSealer::new(run(1), &key);
     let mut number = 0;
     let mut entries = Vec::new();
     for mut record in every_record() {
@@ -52,7 +54,7 @@ fn talkative_home(folder: &Path) -> Home {
             number += 1;
             *text = Text::from(format!("{CANARY} {number}"));
         });
-        entries.push(Entry::seal(&mut record, author.chain("0"), &sealer).unwrap());
+        entries.push(JournalEntry::seal(&mut record, author.chain("0"), &sealer).unwrap());
     }
     store(&log, entries);
     // Both while the journal is open, with its write-ahead log, and after.
@@ -102,7 +104,7 @@ fn folders_and_files_belong_to_their_owner_alone() {
 #[test]
 fn x02_a_shredded_run_verifies_and_says_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let home = Home::open(folder.path()).unwrap();
+    let home = HomeFolder::open(folder.path()).unwrap();
     let journal = home.open_journal().unwrap();
     for number in [1, 2] {
         let key = home.keys().create_run_key(run(number)).unwrap();
@@ -118,12 +120,12 @@ fn x02_a_shredded_run_verifies_and_says_nothing() {
             vec![author.starts("0", "goal"), author.finishes("0", "done")],
         );
     }
-    let before = home.verify(&journal, Scope::All).unwrap();
+    let before = home.verify(&journal, VerifyScope::All).unwrap();
     assert!(before.is_ok() && before.shredded.is_empty(), "{before:?}");
 
-    assert_eq!(home.shred(run(1)).unwrap(), Shredded::Now);
-    assert_eq!(home.shred(run(1)).unwrap(), Shredded::Before);
-    let after = home.verify(&journal, Scope::All).unwrap();
+    assert_eq!(home.shred(run(1)).unwrap(), ShredOutcome::Now);
+    assert_eq!(home.shred(run(1)).unwrap(), ShredOutcome::Before);
+    let after = home.verify(&journal, VerifyScope::All).unwrap();
     assert!(after.is_ok(), "{after:?}");
     assert_eq!(after.shredded, [run(1)]);
     assert_eq!(after.events, before.events);
@@ -134,8 +136,8 @@ fn x02_a_shredded_run_verifies_and_says_nothing() {
 #[test]
 fn x04_a_run_has_one_owner_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
-    let home = Home::open(folder.path()).unwrap();
-    let other = Home::open(folder.path()).unwrap();
+    let home = HomeFolder::open(folder.path()).unwrap();
+    let other = HomeFolder::open(folder.path()).unwrap();
     let lock = home.lock_run(run(1)).unwrap().unwrap();
     assert!(other.lock_run(run(1)).unwrap().is_none());
     assert!(other.lock_run(run(2)).unwrap().is_some());
@@ -153,7 +155,7 @@ fn x04_a_run_has_one_owner_at_a_time() {
 #[test]
 fn x04_a_lock_is_held_by_one_of_many() {
     let folder = tempfile::tempdir().unwrap();
-    let home = Home::open(folder.path()).unwrap();
+    let home = HomeFolder::open(folder.path()).unwrap();
     let owners = std::sync::atomic::AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -173,12 +175,15 @@ fn x04_a_lock_is_held_by_one_of_many() {
 #[test]
 fn reading_needs_no_lock_and_sees_what_is_durable() {
     let folder = tempfile::tempdir().unwrap();
-    let home = Home::open(folder.path()).unwrap();
+    let home = HomeFolder::open(folder.path()).unwrap();
     let journal = home.open_journal().unwrap();
     let _lock = home.lock_run(run(1)).unwrap().unwrap();
     let (mut author, log) = Author::start(&journal, 1);
     store(&log, vec![author.says("0", "word")]);
-    let reader = Home::open(folder.path()).unwrap().open_journal().unwrap();
+    let reader = HomeFolder::open(folder.path())
+        .unwrap()
+        .open_journal()
+        .unwrap();
     let reader: &dyn Journal = &reader;
     assert_eq!(reader.records(run(1)).count(), 1);
     assert_eq!(reader.run_info(run(1)).unwrap().unwrap().epoch, Epoch(1));
@@ -189,7 +194,7 @@ fn x08_a_home_that_is_a_file_is_an_error_that_names_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("home");
     fs::write(&path, b"").unwrap();
-    let error = Home::open(&path).unwrap_err();
+    let error = HomeFolder::open(&path).unwrap_err();
     assert_eq!(error.code(), "F0201");
     assert!(error.to_string().contains("home"), "{error}");
 }

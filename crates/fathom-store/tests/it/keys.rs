@@ -6,7 +6,7 @@ use std::thread;
 use fathom_core::event::EventKind;
 use fathom_core::id::{AskId, Epoch};
 use fathom_core::text::Text;
-use fathom_store::{KeyRing, Shredded, StoreError};
+use fathom_store::{KeyRing, ShredOutcome, StoreError};
 
 use crate::sample::{Author, run};
 
@@ -104,8 +104,8 @@ fn a_shredded_key_is_gone_and_the_others_stay() {
     let ring = KeyRing::open(folder.path().join("keys")).unwrap();
     ring.create_run_key(run(1)).unwrap();
     ring.create_run_key(run(2)).unwrap();
-    assert_eq!(ring.shred(run(1)).unwrap(), Shredded::Now);
-    assert_eq!(ring.shred(run(1)).unwrap(), Shredded::Before);
+    assert_eq!(ring.shred(run(1)).unwrap(), ShredOutcome::Now);
+    assert_eq!(ring.shred(run(1)).unwrap(), ShredOutcome::Before);
     assert!(ring.is_shredded(run(1)).unwrap());
     assert!(!ring.is_shredded(run(2)).unwrap());
     assert!(ring.sealer(run(1)).unwrap().is_none());
@@ -119,7 +119,7 @@ fn x04_a_shred_that_a_crash_cut_short_has_shredded() {
     let file = folder.path().join(format!("keys/{}.key", run(1)));
     fs::write(&file, [0; 32]).unwrap();
     assert!(ring.is_shredded(run(1)).unwrap());
-    assert_eq!(ring.shred(run(1)).unwrap(), Shredded::Now);
+    assert_eq!(ring.shred(run(1)).unwrap(), ShredOutcome::Now);
     assert!(!file.exists());
 }
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use fathom_core::amounts::Amounts;
 use fathom_core::command::Command;
 use fathom_core::event::EventKind;
-use fathom_store::{Durability, Journal, MemoryJournal, StoreError};
+use fathom_store::{CommitDurability, Journal, MemoryJournal, StoreError};
 
 use crate::conformance::{self, Backend};
 use crate::sample::{Author, run};
@@ -168,6 +168,6 @@ fn x03_nobody_waits_for_a_journal_that_is_gone() {
     journal.forget();
     let error = log.wait_durable(position).unwrap_err();
     assert!(matches!(error, StoreError::Closed), "{error}");
-    let failed = matches!(*log.durability().borrow(), Durability::Failed { .. });
+    let failed = matches!(*log.durability().borrow(), CommitDurability::Failed { .. });
     assert!(failed);
 }

@@ -5,9 +5,9 @@ use fathom_core::event::Signal;
 use fathom_core::id::{AskId, Digest};
 use fathom_core::unit::Timestamp;
 use fathom_store::{
-    Accepted, Approval, ApprovalFilter, ApprovalState, ApproverKey, ClaimOwner, DecideOutcome,
-    Journal, MemoryJournal, PinOutcome, Sighting, SignalId, Standing, Undecidable, UseOutcome,
-    Word, YesNo,
+    AcceptOutcome, ApprovalAnswer, ApprovalFilter, ApprovalRecord, ApprovalState, ApprovalWord,
+    ApproverKey, ClaimOwner, DecideError, DecideOutcome, Journal, MemoryJournal, PinOutcome,
+    PinStanding, SignalId, ToolSighting, UseOutcome,
 };
 
 use crate::conformance::Backend;
@@ -30,18 +30,18 @@ fn owner(number: u8, ask: u32) -> ClaimOwner {
     }
 }
 
-fn question(owner: ClaimOwner, binding: u8) -> Approval {
+fn question(owner: ClaimOwner, binding: u8) -> ApprovalRecord {
     let terms = ApprovalTerms {
         roles: vec!["operator".to_owned()],
         expires: EXPIRES,
         second_person: true,
         ..ApprovalTerms::open(Digest([binding; 32]))
     };
-    Approval::open(owner, terms, Timestamp(10))
+    ApprovalRecord::open(owner, terms, Timestamp(10))
 }
 
-fn word(answer: YesNo, binding: u8, at: u64) -> Word {
-    Word {
+fn word(answer: ApprovalAnswer, binding: u8, at: u64) -> ApprovalWord {
+    ApprovalWord {
         answer,
         by: "os:ada".to_owned(),
         at: Timestamp(at),
@@ -51,7 +51,7 @@ fn word(answer: YesNo, binding: u8, at: u64) -> Word {
     }
 }
 
-fn all(journal: &dyn Journal) -> Vec<Approval> {
+fn all(journal: &dyn Journal) -> Vec<ApprovalRecord> {
     journal.approvals(ApprovalFilter::All).unwrap()
 }
 
@@ -72,16 +72,16 @@ fn e17_a_word_is_given_once_and_reaches_the_run_with_its_commit() {
 
         let journal = backend.open();
         assert_eq!(all(&*journal), std::slice::from_ref(&asked));
-        let yes = word(YesNo::Yes, 7, 20);
+        let yes = word(ApprovalAnswer::Yes, 7, 20);
         let decided = journal.decide_approval(&asked.id, &yes).unwrap();
-        let granted = Approval {
+        let granted = ApprovalRecord {
             state: ApprovalState::Granted { word: yes.clone() },
             ..asked.clone()
         };
         assert_eq!(decided, DecideOutcome::Decided(granted.clone()));
-        for answer in [YesNo::No, YesNo::Yes] {
+        for answer in [ApprovalAnswer::No, ApprovalAnswer::Yes] {
             let second = journal.decide_approval(&asked.id, &word(answer, 7, 21));
-            let refused = DecideOutcome::Refused(granted.clone(), Undecidable::Settled);
+            let refused = DecideOutcome::Refused(granted.clone(), DecideError::Settled);
             assert_eq!(second.unwrap(), refused);
         }
         let posted = backend.open().signals(run(1), SignalId(0)).unwrap();
@@ -112,7 +112,7 @@ fn e17_a_yes_is_used_once() {
         let asked = question(owner(1, 4), 7);
         journal.open_approval(&asked).unwrap();
         assert_eq!(used(4), UseOutcome::Refused(ApprovalState::Open));
-        let yes = word(YesNo::Yes, 7, 20);
+        let yes = word(ApprovalAnswer::Yes, 7, 20);
         journal.decide_approval(&asked.id, &yes).unwrap();
         assert_eq!(used(5), UseOutcome::NotAsked, "another ask");
         assert_eq!(used(4), UseOutcome::Used);
@@ -122,7 +122,7 @@ fn e17_a_yes_is_used_once() {
 
         let other = question(owner(1, 6), 7);
         journal.open_approval(&other).unwrap();
-        let no = word(YesNo::No, 7, 20);
+        let no = word(ApprovalAnswer::No, 7, 20);
         journal.decide_approval(&other.id, &no).unwrap();
         let denied = ApprovalState::Denied { word: no };
         assert_eq!(used(6), UseOutcome::Refused(denied));
@@ -135,18 +135,18 @@ fn e17_a_word_about_something_else_or_too_late_is_none() {
         let journal = backend.open();
         let (_author, _log) = Author::start(&*journal, 1);
         let asked = question(owner(1, 4), 7);
-        let unknown = journal.decide_approval(&asked.id, &word(YesNo::Yes, 7, 20));
+        let unknown = journal.decide_approval(&asked.id, &word(ApprovalAnswer::Yes, 7, 20));
         assert_eq!(unknown.unwrap(), DecideOutcome::Unknown);
         journal.open_approval(&asked).unwrap();
-        let other = journal.decide_approval(&asked.id, &word(YesNo::Yes, 8, 20));
-        let refused = DecideOutcome::Refused(asked.clone(), Undecidable::OtherBinding);
+        let other = journal.decide_approval(&asked.id, &word(ApprovalAnswer::Yes, 8, 20));
+        let refused = DecideOutcome::Refused(asked.clone(), DecideError::OtherBinding);
         assert_eq!(other.unwrap(), refused);
-        let late = journal.decide_approval(&asked.id, &word(YesNo::Yes, 7, EXPIRES.0));
-        let expired = Approval {
+        let late = journal.decide_approval(&asked.id, &word(ApprovalAnswer::Yes, 7, EXPIRES.0));
+        let expired = ApprovalRecord {
             state: ApprovalState::Expired,
             ..asked
         };
-        let refused = DecideOutcome::Refused(expired, Undecidable::Expired);
+        let refused = DecideOutcome::Refused(expired, DecideError::Expired);
         assert_eq!(late.unwrap(), refused);
         assert_eq!(journal.signals(run(1), SignalId(0)).unwrap(), []);
     });
@@ -168,10 +168,10 @@ fn e17_another_question_of_the_same_ask_takes_the_place_of_the_first() {
         }
         let open = [elsewhere.id.to_string(), second.id.to_string()];
         assert_eq!(open_ids(&*journal), open);
-        let late = journal.decide_approval(&first.id, &word(YesNo::Yes, 7, 20));
+        let late = journal.decide_approval(&first.id, &word(ApprovalAnswer::Yes, 7, 20));
         assert!(matches!(
             late,
-            Ok(DecideOutcome::Refused(_, Undecidable::Settled))
+            Ok(DecideOutcome::Refused(_, DecideError::Settled))
         ));
 
         journal.withdraw_approvals(run(2), Timestamp(50)).unwrap();
@@ -185,7 +185,7 @@ fn e17_another_question_of_the_same_ask_takes_the_place_of_the_first() {
 fn e18_a_changed_tool_stays_out_until_a_person_accepts_it() {
     check(|backend| {
         let journal = backend.open();
-        let seen = |digest, at| Sighting {
+        let seen = |digest, at| ToolSighting {
             charter: "agency".to_owned(),
             tool: "files/read".to_owned(),
             digest: Digest([digest; 32]),
@@ -199,26 +199,26 @@ fn e18_a_changed_tool_stays_out_until_a_person_accepts_it() {
         assert_eq!(pin(1, 2), PinOutcome::Pinned);
         assert_eq!(pin(2, 3), quarantined(1));
         assert_eq!(pin(2, 4), quarantined(1), "asking again does not help");
-        let elsewhere = Sighting {
+        let elsewhere = ToolSighting {
             charter: "other".to_owned(),
             ..seen(2, 4)
         };
         assert_eq!(journal.pin(&elsewhere).unwrap(), PinOutcome::Pinned);
         let accept = |digest, at| journal.accept_pin(&seen(digest, at), "os:ada").unwrap();
-        assert_eq!(accept(3, 5), Accepted::NeverMet);
-        assert_eq!(accept(2, 5), Accepted::Now);
+        assert_eq!(accept(3, 5), AcceptOutcome::NeverMet);
+        assert_eq!(accept(2, 5), AcceptOutcome::Now);
         assert_eq!(pin(2, 6), PinOutcome::Pinned);
         assert_eq!(pin(1, 7), quarantined(2), "what it was before is out");
-        assert_eq!(accept(1, 8), Accepted::Now);
+        assert_eq!(accept(1, 8), AcceptOutcome::Now);
         assert_eq!(backend.open().pin(&seen(1, 9)).unwrap(), PinOutcome::Pinned);
         assert_eq!(pin(3, 9), quarantined(1));
         let pins = journal.pins("agency").unwrap();
         let standings: Vec<_> = pins.into_iter().map(|pin| pin.standing).collect();
-        let accepted = |at| Standing::Accepted {
+        let accepted = |at| PinStanding::Accepted {
             by: "os:ada".to_owned(),
             at: Timestamp(at),
         };
-        let wanted = [accepted(8), accepted(5), Standing::Quarantined];
+        let wanted = [accepted(8), accepted(5), PinStanding::Quarantined];
         assert_eq!(standings, wanted);
     });
 }
@@ -236,18 +236,18 @@ fn e17_a_signature_says_one_answer_to_one_question() {
     let asked = question(owner(1, 4), 7);
     let elsewhere = question(owner(2, 4), 7);
     let binding = &asked.terms.binding;
-    let signed = key("ada", 1).sign(&asked.id, binding, YesNo::Yes);
-    assert!(signed.says(&asked.id, binding, YesNo::Yes));
-    assert!(!signed.says(&asked.id, binding, YesNo::No));
-    assert!(!signed.says(&elsewhere.id, binding, YesNo::Yes));
-    assert!(!signed.says(&asked.id, &Digest([8; 32]), YesNo::Yes));
-    let other = key("eve", 2).sign(&asked.id, binding, YesNo::Yes);
+    let signed = key("ada", 1).sign(&asked.id, binding, ApprovalAnswer::Yes);
+    assert!(signed.says(&asked.id, binding, ApprovalAnswer::Yes));
+    assert!(!signed.says(&asked.id, binding, ApprovalAnswer::No));
+    assert!(!signed.says(&elsewhere.id, binding, ApprovalAnswer::Yes));
+    assert!(!signed.says(&asked.id, &Digest([8; 32]), ApprovalAnswer::Yes));
+    let other = key("eve", 2).sign(&asked.id, binding, ApprovalAnswer::Yes);
     assert_ne!(signed.fingerprint(), other.fingerprint());
     let forged = fathom_store::SignedWord {
         key: signed.key,
         ..other
     };
-    assert!(!forged.says(&asked.id, binding, YesNo::Yes));
+    assert!(!forged.says(&asked.id, binding, ApprovalAnswer::Yes));
 }
 
 #[test]

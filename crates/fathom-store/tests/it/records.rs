@@ -6,16 +6,16 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, fs, thread};
 
-use fathom_core::contract::Role;
-use fathom_core::domain::{Access, DomainRequest};
+use fathom_core::contract::AgentRole;
+use fathom_core::domain::{DomainAccess, DomainRequest};
 use fathom_core::id::{AskId, Digest, EpisodeId};
 use fathom_core::records::{
-    Author, Draft, Kind, Pointer, Record, RecordAnswer, RecordFaultKind, RecordRequest, Rule,
-    sha256,
+    DomainRecord, RecordAnswer, RecordAuthor, RecordDraft, RecordFaultKind, RecordKind,
+    RecordPointer, RecordRequest, RecordRule, sha256,
 };
 use fathom_core::unit::Timestamp;
-use fathom_store::Home;
-use fathom_store::records::{Asker, RecordStoreError, Records};
+use fathom_store::HomeFolder;
+use fathom_store::records::{DomainRecords, RecordCaller, RecordStoreError};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ impl Place {
         Self(tempfile::tempdir().unwrap())
     }
 
-    fn open(&self) -> Records {
+    fn open(&self) -> DomainRecords {
         open(self.0.path()).unwrap()
     }
 
@@ -44,12 +44,12 @@ impl Place {
     }
 }
 
-fn open(folder: &Path) -> Result<Records, RecordStoreError> {
-    Home::open(folder).unwrap().open_records()
+fn open(folder: &Path) -> Result<DomainRecords, RecordStoreError> {
+    HomeFolder::open(folder).unwrap().open_records()
 }
 
-fn asker(role: Role, ask: u32) -> Asker {
-    Asker {
+fn asker(role: AgentRole, ask: u32) -> RecordCaller {
+    RecordCaller {
         run: run(1),
         episode: EpisodeId::root().child(2),
         role,
@@ -58,23 +58,23 @@ fn asker(role: Role, ask: u32) -> Asker {
     }
 }
 
-fn request(access: Access, domain: &str, request: &RecordRequest) -> DomainRequest {
+fn request(access: DomainAccess, domain: &str, request: &RecordRequest) -> DomainRequest {
     DomainRequest::new(domain, access, serde_json::to_string(request).unwrap())
 }
 
 /// Asks as a role, for what the kind's own domain is asked for.
-fn ask(records: &Records, role: Role, ask: u32, wanted: &RecordRequest) -> RecordAnswer {
+fn ask(records: &DomainRecords, role: AgentRole, ask: u32, wanted: &RecordRequest) -> RecordAnswer {
     let access = if wanted.is_write() {
-        Access::Write
+        DomainAccess::Write
     } else {
-        Access::Read
+        DomainAccess::Read
     };
     let asked = request(access, wanted.kind().domain(), wanted);
     records.carry_out(&asker(role, ask), &asked).unwrap()
 }
 
-fn draft(kind: Kind, id: &str, body: Value, evidence: &[&str]) -> Draft {
-    Draft {
+fn draft(kind: RecordKind, id: &str, body: Value, evidence: &[&str]) -> RecordDraft {
+    RecordDraft {
         kind,
         id: id.to_owned(),
         body,
@@ -82,27 +82,27 @@ fn draft(kind: Kind, id: &str, body: Value, evidence: &[&str]) -> Draft {
     }
 }
 
-fn append(kind: Kind, id: &str, body: Value, evidence: &[&str]) -> RecordRequest {
+fn append(kind: RecordKind, id: &str, body: Value, evidence: &[&str]) -> RecordRequest {
     RecordRequest::Append(draft(kind, id, body, evidence))
 }
 
 fn entry(id: &str, text: &str) -> RecordRequest {
     append(
-        Kind::JournalEntry,
+        RecordKind::JournalEntry,
         id,
         json!({"title": "t", "text": text}),
         &[],
     )
 }
 
-fn event(id: &str, text: &str) -> Draft {
+fn event(id: &str, text: &str) -> RecordDraft {
     let body = json!({
         "platform": "forum", "account": "acme", "action": "comment", "author": "jo", "text": text, "at_ms": 5,
     });
-    draft(Kind::EngagementEvent, id, body, &[])
+    draft(RecordKind::EngagementEvent, id, body, &[])
 }
 
-fn read(kind: Kind, limit: u16, bytes_max: u32) -> RecordRequest {
+fn read(kind: RecordKind, limit: u16, bytes_max: u32) -> RecordRequest {
     RecordRequest::Read {
         kind,
         ids: None,
@@ -112,7 +112,7 @@ fn read(kind: Kind, limit: u16, bytes_max: u32) -> RecordRequest {
     }
 }
 
-fn latest(kind: Kind, id: &str) -> RecordRequest {
+fn latest(kind: RecordKind, id: &str) -> RecordRequest {
     let id = id.to_owned();
     RecordRequest::Latest { kind, id }
 }
@@ -123,13 +123,13 @@ fn written(answer: &RecordAnswer) -> String {
     written.unwrap_or_else(|| format!("not written: {:?}", answer.fault))
 }
 
-fn rule(answer: &RecordAnswer) -> Option<Rule> {
+fn rule(answer: &RecordAnswer) -> Option<RecordRule> {
     assert!(answer.records.is_empty() && answer.written.is_none());
     answer.fault.as_ref().and_then(|fault| fault.rule)
 }
 
 /// Versions and texts.
-fn texts(records: &[Record]) -> Vec<(u64, &str)> {
+fn texts(records: &[DomainRecord]) -> Vec<(u64, &str)> {
     let records = records.iter();
     records
         .map(|record| (record.version, record.body["text"].as_str().unwrap()))
@@ -142,32 +142,37 @@ fn e12_an_append_is_a_version_and_the_versions_before_stay() {
     let records = place.open();
     for (number, text) in ["one", "two", "three"].into_iter().enumerate() {
         let number = u32::try_from(number).unwrap();
-        let answer = ask(&records, Role::Doc, number, &entry("day", text));
+        let answer = ask(&records, AgentRole::Doc, number, &entry("day", text));
         assert_eq!(
             written(&answer),
             format!("journal_entry:day@{}", number + 1)
         );
     }
-    let versions = records.versions(Kind::JournalEntry, "day").unwrap();
+    let versions = records.versions(RecordKind::JournalEntry, "day").unwrap();
     assert_eq!(texts(&versions), [(1, "one"), (2, "two"), (3, "three")]);
     let newest = ask(
         &records,
-        Role::Planner,
+        AgentRole::Planner,
         9,
-        &latest(Kind::JournalEntry, "day"),
+        &latest(RecordKind::JournalEntry, "day"),
     );
     assert_eq!(texts(&newest.records), [(3, "three")]);
     assert_eq!(
         newest.records[0].by,
-        Author::Episode {
+        RecordAuthor::Episode {
             run: run(1),
             episode: EpisodeId::root().child(2),
-            role: Role::Doc,
+            role: AgentRole::Doc,
         }
     );
     assert_eq!(newest.records[0].at_ms, Timestamp(1_000));
-    let none = ask(&records, Role::Doc, 9, &latest(Kind::JournalEntry, "night"));
-    assert_eq!(rule(&none), Some(Rule::Found));
+    let none = ask(
+        &records,
+        AgentRole::Doc,
+        9,
+        &latest(RecordKind::JournalEntry, "night"),
+    );
+    assert_eq!(rule(&none), Some(RecordRule::Found));
 }
 
 #[test]
@@ -175,7 +180,7 @@ fn e12_nothing_is_changed_removed_or_replaced_past_the_store() {
     let place = Place::new();
     let records = place.open();
     for number in 0..2 {
-        ask(&records, Role::Doc, number, &entry("day", "x"));
+        ask(&records, AgentRole::Doc, number, &entry("day", "x"));
     }
     let file = place.raw();
     for change in [
@@ -193,7 +198,7 @@ fn e12_nothing_is_changed_removed_or_replaced_past_the_store() {
         assert!(error.to_string().contains("never"), "{change}: {error}");
     }
     assert_eq!(
-        texts(&records.versions(Kind::JournalEntry, "day").unwrap()),
+        texts(&records.versions(RecordKind::JournalEntry, "day").unwrap()),
         [(1, "x"), (2, "x")]
     );
 }
@@ -202,7 +207,7 @@ fn e12_nothing_is_changed_removed_or_replaced_past_the_store() {
 fn e12_a_record_that_was_put_elsewhere_does_not_open() {
     let place = Place::new();
     let records = place.open();
-    ask(&records, Role::Doc, 0, &entry("day", "x"));
+    ask(&records, AgentRole::Doc, 0, &entry("day", "x"));
     place
         .raw()
         .execute(
@@ -210,7 +215,9 @@ fn e12_a_record_that_was_put_elsewhere_does_not_open() {
             [],
         )
         .unwrap();
-    let error = records.versions(Kind::JournalEntry, "night").unwrap_err();
+    let error = records
+        .versions(RecordKind::JournalEntry, "night")
+        .unwrap_err();
     assert_eq!(error.code(), "F0932");
     assert!(error.to_string().contains("journal_entry:night@1"));
 }
@@ -221,12 +228,12 @@ fn e12_what_records_say_is_not_to_be_read_in_the_file() {
     let records = place.open();
     let body = json!({"title": "t", "text": "a most telling phrase"});
     let said = append(
-        Kind::JournalEntry,
+        RecordKind::JournalEntry,
         "day",
         body,
         &["receipt:telling-receipt"],
     );
-    ask(&records, Role::Doc, 0, &said);
+    ask(&records, AgentRole::Doc, 0, &said);
     drop(records);
     let mut found = 0;
     for file in fs::read_dir(place.0.path()).unwrap() {
@@ -248,20 +255,25 @@ fn e12_what_records_say_is_not_to_be_read_in_the_file() {
 #[test]
 fn e12_a_write_that_comes_again_changes_nothing_and_is_answered_as_it_was() {
     let place = Place::new();
-    let first = ask(&place.open(), Role::Doc, 4, &entry("day", "one"));
-    ask(&place.open(), Role::Doc, 5, &entry("day", "two"));
+    let first = ask(&place.open(), AgentRole::Doc, 4, &entry("day", "one"));
+    ask(&place.open(), AgentRole::Doc, 5, &entry("day", "two"));
     let records = place.open();
-    assert_eq!(ask(&records, Role::Doc, 4, &entry("day", "one")), first);
+    assert_eq!(
+        ask(&records, AgentRole::Doc, 4, &entry("day", "one")),
+        first
+    );
     assert_eq!(written(&first), "journal_entry:day@1");
-    let versions = records.versions(Kind::JournalEntry, "day").unwrap();
+    let versions = records.versions(RecordKind::JournalEntry, "day").unwrap();
     assert_eq!(texts(&versions), [(1, "one"), (2, "two")]);
 
-    let other = request(Access::Write, "journal", &entry("day", "three"));
-    let error = records.carry_out(&asker(Role::Doc, 4), &other).unwrap_err();
+    let other = request(DomainAccess::Write, "journal", &entry("day", "three"));
+    let error = records
+        .carry_out(&asker(AgentRole::Doc, 4), &other)
+        .unwrap_err();
     assert_eq!(error.code(), "F0934");
-    let mut tainted = request(Access::Write, "journal", &entry("day", "one"));
+    let mut tainted = request(DomainAccess::Write, "journal", &entry("day", "one"));
     tainted.sources = vec!["tool:http".to_owned()];
-    let error = records.carry_out(&asker(Role::Doc, 4), &tainted);
+    let error = records.carry_out(&asker(AgentRole::Doc, 4), &tainted);
     assert_eq!(error.unwrap_err().code(), "F0934");
 }
 
@@ -270,49 +282,54 @@ fn e11_only_the_roles_of_a_domain_write_and_read_it() {
     let place = Place::new();
     let records = place.open();
     let body = json!({"title": "t", "text": "x"});
-    let node = append(Kind::PlanNode, "a", body, &["capsule:brand"]);
-    let flag = append(Kind::Flag, "a", json!({"value": 1, "reason": "x"}), &[]);
+    let node = append(RecordKind::PlanNode, "a", body, &["capsule:brand"]);
+    let flag = append(
+        RecordKind::Flag,
+        "a",
+        json!({"value": 1, "reason": "x"}),
+        &[],
+    );
     let digest = Digest([1; 32]);
     let policy = json!({"version": "1", "digest": digest, "reason": "x"});
-    let policy = append(Kind::PolicyBundle, "a", policy, &[]);
+    let policy = append(RecordKind::PolicyBundle, "a", policy, &[]);
     let event = RecordRequest::Append(event("e-1", "x"));
     let all = [
-        Role::Orchestrator,
-        Role::Planner,
-        Role::Creator,
-        Role::Publisher,
-        Role::Engagement,
-        Role::Verifier,
-        Role::Doc,
+        AgentRole::Orchestrator,
+        AgentRole::Planner,
+        AgentRole::Creator,
+        AgentRole::Publisher,
+        AgentRole::Engagement,
+        AgentRole::Verifier,
+        AgentRole::Doc,
     ];
     let mut refused = Vec::new();
     for role in all {
-        if role != Role::Planner {
+        if role != AgentRole::Planner {
             refused.push((role, &node));
         }
         refused.extend([(role, &event), (role, &policy), (role, &flag)]);
     }
-    let conversations = read(Kind::ConversationSummary, 1, 1);
-    let events = read(Kind::EngagementEvent, 1, 1);
-    let plan = read(Kind::PlanNode, 1, 1);
+    let conversations = read(RecordKind::ConversationSummary, 1, 1);
+    let events = read(RecordKind::EngagementEvent, 1, 1);
+    let plan = read(RecordKind::PlanNode, 1, 1);
     refused.extend([
-        (Role::Publisher, &conversations),
-        (Role::Doc, &conversations),
-        (Role::Creator, &events),
-        (Role::Orchestrator, &events),
-        (Role::Doc, &plan),
+        (AgentRole::Publisher, &conversations),
+        (AgentRole::Doc, &conversations),
+        (AgentRole::Creator, &events),
+        (AgentRole::Orchestrator, &events),
+        (AgentRole::Doc, &plan),
     ]);
     for (role, wanted) in refused {
         let answer = ask(&records, role, 0, wanted);
-        assert_eq!(rule(&answer), Some(Rule::Owner), "{role} {wanted:?}");
+        assert_eq!(rule(&answer), Some(RecordRule::Owner), "{role} {wanted:?}");
         let fault = answer.fault.unwrap();
         assert_eq!(fault.kind, RecordFaultKind::NotOwner);
         assert!(fault.message.contains(wanted.kind().domain()), "{fault}");
     }
-    assert_eq!(ask(&records, Role::Planner, 0, &events).fault, None);
+    assert_eq!(ask(&records, AgentRole::Planner, 0, &events).fault, None);
     // The planner gets as far as the rule that what it cites is there.
-    let answer = ask(&records, Role::Planner, 0, &node);
-    assert_eq!(rule(&answer), Some(Rule::NamesExist));
+    let answer = ask(&records, AgentRole::Planner, 0, &node);
+    assert_eq!(rule(&answer), Some(RecordRule::NamesExist));
 }
 
 #[test]
@@ -320,37 +337,56 @@ fn e11_an_append_does_not_pass_as_a_read_nor_under_another_domain() {
     let place = Place::new();
     let records = place.open();
     for (access, domain, wanted, expected) in [
-        (Access::Read, "journal", entry("a", "x"), Rule::AskedAsWrite),
         (
-            Access::Write,
+            DomainAccess::Read,
             "journal",
-            latest(Kind::JournalEntry, "a"),
-            Rule::AskedAsWrite,
+            entry("a", "x"),
+            RecordRule::AskedAsWrite,
         ),
-        (Access::Write, "plan", entry("a", "x"), Rule::KindOfDomain),
         (
-            Access::Write,
+            DomainAccess::Write,
+            "journal",
+            latest(RecordKind::JournalEntry, "a"),
+            RecordRule::AskedAsWrite,
+        ),
+        (
+            DomainAccess::Write,
+            "plan",
+            entry("a", "x"),
+            RecordRule::KindOfDomain,
+        ),
+        (
+            DomainAccess::Write,
             "journals",
             entry("a", "x"),
-            Rule::KindOfDomain,
+            RecordRule::KindOfDomain,
         ),
         (
-            Access::Read,
+            DomainAccess::Read,
             "journal",
-            latest(Kind::EngagementEvent, "a"),
-            Rule::KindOfDomain,
+            latest(RecordKind::EngagementEvent, "a"),
+            RecordRule::KindOfDomain,
         ),
     ] {
         let asked = request(access, domain, &wanted);
-        let answer = records.carry_out(&asker(Role::Doc, 0), &asked).unwrap();
+        let answer = records
+            .carry_out(&asker(AgentRole::Doc, 0), &asked)
+            .unwrap();
         assert_eq!(rule(&answer), Some(expected), "{domain} {wanted:?}");
     }
     for said in ["", "append", r#"{"op":"delete","kind":"flag","id":"a"}"#] {
-        let asked = DomainRequest::new("journal", Access::Write, said.to_owned());
-        let answer = records.carry_out(&asker(Role::Doc, 0), &asked).unwrap();
-        assert_eq!(rule(&answer), Some(Rule::Form), "{said}");
+        let asked = DomainRequest::new("journal", DomainAccess::Write, said.to_owned());
+        let answer = records
+            .carry_out(&asker(AgentRole::Doc, 0), &asked)
+            .unwrap();
+        assert_eq!(rule(&answer), Some(RecordRule::Form), "{said}");
     }
-    assert!(records.list(Kind::JournalEntry, 0, 9).unwrap().is_empty());
+    assert!(
+        records
+            .list(RecordKind::JournalEntry, 0, 9)
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[test]
@@ -360,22 +396,27 @@ fn e11_people_write_what_is_theirs_and_events_come_in() {
     let at = Timestamp(7);
     let flag = |value: Value| {
         draft(
-            Kind::Flag,
+            RecordKind::Flag,
             "publish",
             json!({"value": value, "reason": "x"}),
             &[],
         )
     };
-    let by_hand = |draft: &Draft| records.append_by_person("jo", at, draft);
+    let by_hand = |draft: &RecordDraft| records.append_by_person("jo", at, draft);
     assert_eq!(by_hand(&flag(json!(false))).unwrap().version, Some(1));
     assert_eq!(by_hand(&flag(json!(true))).unwrap().version, Some(2));
-    let found = ask(&records, Role::Publisher, 0, &latest(Kind::Flag, "publish"));
+    let found = ask(
+        &records,
+        AgentRole::Publisher,
+        0,
+        &latest(RecordKind::Flag, "publish"),
+    );
     assert_eq!(found.records[0].body["value"], json!(true));
     let name = "jo".to_owned();
-    assert_eq!(found.records[0].by, Author::Person { name });
+    assert_eq!(found.records[0].by, RecordAuthor::Person { name });
 
     let raw = draft(
-        Kind::ConversationSummary,
+        RecordKind::ConversationSummary,
         "c-1",
         json!({"text": "ask jo@example.org"}),
         &[],
@@ -400,7 +441,9 @@ fn e11_people_write_what_is_theirs_and_events_come_in() {
         .ingest("forum", at, &event("e-1", "where?"))
         .unwrap();
     assert_eq!(edited.version, Some(2));
-    let versions = records.versions(Kind::EngagementEvent, "e-1").unwrap();
+    let versions = records
+        .versions(RecordKind::EngagementEvent, "e-1")
+        .unwrap();
     assert_eq!(texts(&versions), [(1, "when?"), (2, "where?")]);
 }
 
@@ -410,13 +453,13 @@ fn e11_what_a_record_names_must_be_there() {
     let records = place.open();
     let note = |id: &str| {
         let body = json!({"event": id, "labels": ["question"]});
-        append(Kind::Annotation, "n-1", body, &[])
+        append(RecordKind::Annotation, "n-1", body, &[])
     };
-    let answer = ask(&records, Role::Engagement, 0, &note("e-1"));
-    assert_eq!(rule(&answer), Some(Rule::NamesExist));
+    let answer = ask(&records, AgentRole::Engagement, 0, &note("e-1"));
+    assert_eq!(rule(&answer), Some(RecordRule::NamesExist));
     let at = Timestamp(7);
     records.ingest("forum", at, &event("e-1", "when?")).unwrap();
-    let answer = ask(&records, Role::Engagement, 0, &note("e-1"));
+    let answer = ask(&records, AgentRole::Engagement, 0, &note("e-1"));
     assert_eq!(written(&answer), "annotation:n-1@1");
 
     for (number, (evidence, is_there)) in [
@@ -430,12 +473,12 @@ fn e11_what_a_record_names_must_be_there() {
     .enumerate()
     {
         let body = json!({"title": "t", "text": "x"});
-        let entry = append(Kind::JournalEntry, "a", body, &[evidence]);
+        let entry = append(RecordKind::JournalEntry, "a", body, &[evidence]);
         let number = u32::try_from(number).unwrap() + 10;
-        let answer = ask(&records, Role::Doc, number, &entry);
+        let answer = ask(&records, AgentRole::Doc, number, &entry);
         assert_eq!(answer.written.is_some(), is_there, "{evidence}");
         if !is_there {
-            assert_eq!(rule(&answer), Some(Rule::NamesExist), "{evidence}");
+            assert_eq!(rule(&answer), Some(RecordRule::NamesExist), "{evidence}");
         }
     }
 }
@@ -448,9 +491,9 @@ fn e11_what_came_from_outside_is_told_with_every_read() {
     records.ingest("forum", at, &event("e-1", "when?")).unwrap();
     let found = ask(
         &records,
-        Role::Engagement,
+        AgentRole::Engagement,
         0,
-        &read(Kind::EngagementEvent, 5, 5_000),
+        &read(RecordKind::EngagementEvent, 5, 5_000),
     );
     assert_eq!(found.sources, ["domain:events"]);
 
@@ -464,30 +507,30 @@ fn e11_what_came_from_outside_is_told_with_every_read() {
     {
         let number = u32::try_from(number).unwrap();
         let mut asked = request(
-            Access::Write,
+            DomainAccess::Write,
             "journal",
             &entry(&format!("d-{number}"), "x"),
         );
         asked.sources = sources.into_iter().map(str::to_owned).collect();
         let answer = records
-            .carry_out(&asker(Role::Doc, number), &asked)
+            .carry_out(&asker(AgentRole::Doc, number), &asked)
             .unwrap();
         assert!(answer.written.is_some());
     }
     let found = ask(
         &records,
-        Role::Planner,
+        AgentRole::Planner,
         9,
-        &read(Kind::JournalEntry, 5, 5_000),
+        &read(RecordKind::JournalEntry, 5, 5_000),
     );
     assert_eq!(found.sources, ["domain:events", "tool:http", "tool:mail"]);
     assert_eq!(found.records[0].sources, ["domain:events", "tool:http"]);
     assert!(found.records[1].sources.is_empty());
     let one = ask(
         &records,
-        Role::Planner,
+        AgentRole::Planner,
         9,
-        &latest(Kind::JournalEntry, "d-1"),
+        &latest(RecordKind::JournalEntry, "d-1"),
     );
     assert!(one.sources.is_empty());
 }
@@ -499,21 +542,21 @@ fn e12_a_read_is_a_bounded_slice_and_is_never_clipped() {
     for number in 0..5_u32 {
         ask(
             &records,
-            Role::Doc,
+            AgentRole::Doc,
             number,
             &entry(&format!("d-{number}"), "x"),
         );
     }
-    ask(&records, Role::Doc, 5, &entry("d-1", "again"));
+    ask(&records, AgentRole::Doc, 5, &entry("d-1", "again"));
     let ids = |answer: &RecordAnswer| -> Vec<String> {
         let records = answer.records.iter();
         records.map(|record| record.id.clone()).collect()
     };
-    let planner = |wanted: &RecordRequest| ask(&records, Role::Planner, 9, wanted);
-    let first = planner(&read(Kind::JournalEntry, 3, 1_000));
+    let planner = |wanted: &RecordRequest| ask(&records, AgentRole::Planner, 9, wanted);
+    let first = planner(&read(RecordKind::JournalEntry, 3, 1_000));
     assert_eq!(ids(&first), ["d-0", "d-2", "d-3"]);
     let rest = planner(&RecordRequest::Read {
-        kind: Kind::JournalEntry,
+        kind: RecordKind::JournalEntry,
         ids: None,
         since: first.next,
         limit: 3,
@@ -523,7 +566,7 @@ fn e12_a_read_is_a_bounded_slice_and_is_never_clipped() {
     assert_eq!((rest.next, rest.records[1].version), (None, 2));
 
     let named = planner(&RecordRequest::Read {
-        kind: Kind::JournalEntry,
+        kind: RecordKind::JournalEntry,
         ids: Some(["d-3", "nobody", "d-1"].map(str::to_owned).to_vec()),
         since: None,
         limit: 3,
@@ -533,9 +576,15 @@ fn e12_a_read_is_a_bounded_slice_and_is_never_clipped() {
     assert_eq!(named.missing, ["nobody"]);
 
     for (wanted, expected) in [
-        (read(Kind::JournalEntry, 51, 1_000), Rule::ReadLimit),
-        (read(Kind::JournalEntry, 3, 65_537), Rule::ReadBytes),
-        (read(Kind::JournalEntry, 3, 30), Rule::ReadBytes),
+        (
+            read(RecordKind::JournalEntry, 51, 1_000),
+            RecordRule::ReadLimit,
+        ),
+        (
+            read(RecordKind::JournalEntry, 3, 65_537),
+            RecordRule::ReadBytes,
+        ),
+        (read(RecordKind::JournalEntry, 3, 30), RecordRule::ReadBytes),
     ] {
         let answer = planner(&wanted);
         assert_eq!(rule(&answer), Some(expected), "{wanted:?}");
@@ -544,22 +593,25 @@ fn e12_a_read_is_a_bounded_slice_and_is_never_clipped() {
         assert!(fault.message.contains(&expected.to_string()), "{fault}");
     }
     // `{"text":"x","title":"t"}` has 24 bytes.
-    assert_eq!(ids(&planner(&read(Kind::JournalEntry, 1, 24))), ["d-0"]);
-    let answer = planner(&read(Kind::JournalEntry, 1, 23));
-    assert_eq!(rule(&answer), Some(Rule::ReadBytes));
+    assert_eq!(
+        ids(&planner(&read(RecordKind::JournalEntry, 1, 24))),
+        ["d-0"]
+    );
+    let answer = planner(&read(RecordKind::JournalEntry, 1, 23));
+    assert_eq!(rule(&answer), Some(RecordRule::ReadBytes));
 }
 
 fn capsule(text: &str, source: Digest, verified: bool, evidence: &[&str]) -> RecordRequest {
     let body = json!({"kind": "brand", "source": source, "text": text, "verified": verified});
-    append(Kind::Capsule, "brand", body, evidence)
+    append(RecordKind::Capsule, "brand", body, evidence)
 }
 
-fn report(records: &Records, ask_id: u32, id: &str, verdict: &str, text: &str) {
+fn report(records: &DomainRecords, ask_id: u32, id: &str, verdict: &str, text: &str) {
     let body = json!({
         "subject": "capsule:brand", "sha256": sha256(text), "verdict": verdict, "findings": "looked",
     });
-    let report = append(Kind::VerificationReport, id, body, &[]);
-    let answer = ask(records, Role::Verifier, ask_id, &report);
+    let report = append(RecordKind::VerificationReport, id, body, &[]);
+    let answer = ask(records, AgentRole::Verifier, ask_id, &report);
     assert!(answer.written.is_some(), "{answer:?}");
 }
 
@@ -571,12 +623,12 @@ fn e12_a_verified_capsule_is_used_again_until_its_source_changes() {
     let find = |kind: &str, source: Digest| {
         let wanted = json!({"op": "capsule", "kind": kind, "source": source});
         let wanted = serde_json::from_value(wanted).unwrap();
-        let answer = ask(&place.open(), Role::Planner, 99, &wanted);
+        let answer = ask(&place.open(), AgentRole::Planner, 99, &wanted);
         assert_eq!(answer.fault, None);
         let found = answer.records.first();
         found.map(|record| record.body["text"].as_str().unwrap().to_owned())
     };
-    let orchestrator = |number, wanted| ask(&records, Role::Orchestrator, number, &wanted);
+    let orchestrator = |number, wanted| ask(&records, AgentRole::Orchestrator, number, &wanted);
 
     assert_eq!(find("brand", source), None);
     let draft = orchestrator(0, capsule("warm and plain", source, false, &[]));
@@ -591,11 +643,15 @@ fn e12_a_verified_capsule_is_used_again_until_its_source_changes() {
         (5, "warm and plain ", "verification_report:r-1"),
     ] {
         let answer = orchestrator(number, capsule(text, source, true, &[cited]));
-        assert_eq!(rule(&answer), Some(Rule::CapsuleVerified), "{text} {cited}");
+        assert_eq!(
+            rule(&answer),
+            Some(RecordRule::CapsuleVerified),
+            "{text} {cited}"
+        );
     }
     let cited = ["verification_report:r-3"];
     let answer = orchestrator(6, capsule("warm and plain", source, true, &cited));
-    assert_eq!(rule(&answer), Some(Rule::NamesExist));
+    assert_eq!(rule(&answer), Some(RecordRule::NamesExist));
     let cited = ["verification_report:r-1"];
     let kept = orchestrator(7, capsule("warm and plain", source, true, &cited));
     assert_eq!(written(&kept), "capsule:brand@2");
@@ -615,7 +671,7 @@ fn e12_a_verified_capsule_is_used_again_until_its_source_changes() {
 fn e12_a_write_that_was_not_committed_leaves_nothing() {
     let place = Place::new();
     let records = place.open();
-    ask(&records, Role::Doc, 0, &entry("day", "one"));
+    ask(&records, AgentRole::Doc, 0, &entry("day", "one"));
     let mut file = place.raw();
     let half = file
         .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
@@ -626,13 +682,16 @@ fn e12_a_write_that_was_not_committed_leaves_nothing() {
     )
     .unwrap();
     assert_eq!(
-        records.versions(Kind::JournalEntry, "day").unwrap().len(),
+        records
+            .versions(RecordKind::JournalEntry, "day")
+            .unwrap()
+            .len(),
         1
     );
     drop(half);
-    let answer = ask(&place.open(), Role::Doc, 1, &entry("day", "two"));
+    let answer = ask(&place.open(), AgentRole::Doc, 1, &entry("day", "two"));
     assert_eq!(written(&answer), "journal_entry:day@2");
-    let versions = records.versions(Kind::JournalEntry, "day").unwrap();
+    let versions = records.versions(RecordKind::JournalEntry, "day").unwrap();
     assert_eq!(texts(&versions), [(1, "one"), (2, "two")]);
 }
 
@@ -651,7 +710,7 @@ fn e12_kill_nine_applies_no_append_twice() {
         let records = open(Path::new(&folder)).unwrap();
         let mut out = std::io::stdout();
         for number in 0.. {
-            ask(&records, Role::Doc, number, &entry("day", "x"));
+            ask(&records, AgentRole::Doc, number, &entry("day", "x"));
             writeln!(out, "answered {number}").unwrap();
         }
     }
@@ -677,16 +736,22 @@ fn e12_kill_nine_applies_no_append_twice() {
     child.kill().unwrap();
     child.wait().unwrap();
     let records = place.open();
-    let kept = records.versions(Kind::JournalEntry, "day").unwrap().len();
+    let kept = records
+        .versions(RecordKind::JournalEntry, "day")
+        .unwrap()
+        .len();
     assert!(kept >= ANSWERED_BEFORE_KILL);
     for number in 0..u32::try_from(kept).unwrap() {
-        let answer = ask(&records, Role::Doc, number, &entry("day", "x"));
+        let answer = ask(&records, AgentRole::Doc, number, &entry("day", "x"));
         assert_eq!(
             written(&answer),
             format!("journal_entry:day@{}", number + 1)
         );
     }
-    let after = records.versions(Kind::JournalEntry, "day").unwrap().len();
+    let after = records
+        .versions(RecordKind::JournalEntry, "day")
+        .unwrap()
+        .len();
     assert_eq!(after, kept);
 }
 
@@ -699,7 +764,7 @@ fn append_at_once(place: &Place, plans: &[Vec<u8>]) -> BTreeMap<u8, Vec<u64>> {
                 for (number, id) in plan.iter().enumerate() {
                     let ask_id = u32::try_from(writer * 1_000 + number).unwrap();
                     let wanted = entry(&format!("d-{id}"), "x");
-                    let answer = ask(&records, Role::Doc, ask_id, &wanted);
+                    let answer = ask(&records, AgentRole::Doc, ask_id, &wanted);
                     assert!(answer.written.is_some(), "{answer:?}");
                 }
             });
@@ -708,7 +773,7 @@ fn append_at_once(place: &Place, plans: &[Vec<u8>]) -> BTreeMap<u8, Vec<u64>> {
     let records = place.open();
     let mut found = BTreeMap::new();
     for id in plans.iter().flatten() {
-        let versions = records.versions(Kind::JournalEntry, &format!("d-{id}"));
+        let versions = records.versions(RecordKind::JournalEntry, &format!("d-{id}"));
         let versions = versions.unwrap().iter().map(|one| one.version).collect();
         found.insert(*id, versions);
     }
@@ -740,14 +805,17 @@ fn e12_versions_have_no_gaps_however_many_append_at_once() {
 fn e12_one_request_through_two_connections_is_applied_once() {
     let place = Place::new();
     let answers: Vec<RecordAnswer> = thread::scope(|scope| {
-        let one = || scope.spawn(|| ask(&place.open(), Role::Doc, 0, &entry("day", "x")));
+        let one = || scope.spawn(|| ask(&place.open(), AgentRole::Doc, 0, &entry("day", "x")));
         let both = [one(), one(), one(), one()];
         both.map(|thread| thread.join().unwrap()).to_vec()
     });
     assert!(answers.iter().all(|answer| *answer == answers[0]));
     let records = place.open();
     assert_eq!(
-        records.versions(Kind::JournalEntry, "day").unwrap().len(),
+        records
+            .versions(RecordKind::JournalEntry, "day")
+            .unwrap()
+            .len(),
         1
     );
 }
@@ -773,19 +841,25 @@ fn e12_a_file_that_cannot_be_used_is_an_error_and_stays_as_it_is() {
 #[test]
 fn e12_records_do_not_open_with_another_key() {
     let place = Place::new();
-    ask(&place.open(), Role::Doc, 0, &entry("day", "x"));
+    ask(&place.open(), AgentRole::Doc, 0, &entry("day", "x"));
     fs::remove_file(place.0.path().join("keys/domains.key")).unwrap();
     let records = place.open();
-    let error = records.list(Kind::JournalEntry, 0, 9).unwrap_err();
+    let error = records.list(RecordKind::JournalEntry, 0, 9).unwrap_err();
     assert_eq!(error.code(), "F0932");
-    let asked = request(Access::Read, "journal", &latest(Kind::JournalEntry, "day"));
-    let error = records.carry_out(&asker(Role::Doc, 1), &asked).unwrap_err();
+    let asked = request(
+        DomainAccess::Read,
+        "journal",
+        &latest(RecordKind::JournalEntry, "day"),
+    );
+    let error = records
+        .carry_out(&asker(AgentRole::Doc, 1), &asked)
+        .unwrap_err();
     assert_eq!(error.code(), "F0932");
 }
 
 #[test]
 fn e12_a_pointer_reads_as_it_is_written() {
     for text in ["plan_node:a", "capsule:brand:de@12"] {
-        assert_eq!(text.parse::<Pointer>().unwrap().to_string(), text);
+        assert_eq!(text.parse::<RecordPointer>().unwrap().to_string(), text);
     }
 }

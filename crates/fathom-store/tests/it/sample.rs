@@ -4,31 +4,36 @@ use std::collections::BTreeMap;
 
 use fathom_core::amounts::{Amounts, Budget};
 use fathom_core::cell::{
-    CellAnswer, CellCall, CellEnd, CellError, CellErrorKind, CellFault, CellLimits, CellOutcome,
-    CellQuestion, CellReply, CellTask, ContextSource, FaultKind, Form, Output, Value,
+    CellAnswer, CellCall, CellError, CellErrorKind, CellException, CellExceptionKind, CellLimits,
+    CellOutcome, CellOutput, CellQuestion, CellReply, CellResult, CellTask, CellValue,
+    ContextSource, ValueFormat,
 };
-use fathom_core::command::{Awaited, Block, Command};
-use fathom_core::contract::{Contract, Role};
-use fathom_core::domain::{Access, DomainRequest};
-use fathom_core::effect::{EffectClass, EffectOutcome, EffectRequest, Target};
+use fathom_core::command::{Command, ExternalWait, OutputBlock};
+use fathom_core::contract::{AgentRole, Contract};
+use fathom_core::domain::{DomainAccess, DomainRequest};
+use fathom_core::effect::{EffectClass, EffectOutcome, EffectRequest, EffectTarget};
 use fathom_core::event::{
-    CallOutcome, Event, EventKind, Origin, ProgramSpec, Record, Signal, Started,
+    EpisodeOrigin, EpisodeSpec, Event, EventKind, JournalRecord, ModelCallOutcome, ProgramSpec,
+    Signal,
 };
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, Digest, EpisodeId, Epoch, RunId, Seq};
 use fathom_core::model::{
-    Delivery, Ending, Message, ModelRole, ModelSpec, Models, Reply, Request, Speaker, Usage,
-    UsageSource,
+    ChatMessage, FinishReason, ModelReply, ModelRequest, ModelRole, ModelSet, ModelSpec, ReplyMode,
+    Speaker, TokenUsage, UsageSource,
 };
 use fathom_core::outcome::{
-    BudgetUse, Decision, EpisodeResult, HandoffTicket, NextAction, Status, Summary, TaskPacket,
+    BudgetUse, Decision, EpisodeResult, EpisodeStatus, HandoffTicket, NextAction, ResultSummary,
+    TaskPacket,
 };
-use fathom_core::packet::{Frame, Meta, PacketId};
-use fathom_core::protocol::{CouncilRole, Draft};
+use fathom_core::packet::{PacketFrame, PacketId, PacketMeta};
+use fathom_core::protocol::{CouncilRole, MessageDraft};
 use fathom_core::stop::StopReason;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Timestamp};
-use fathom_store::{Chain, Entry, Journal, NewRun, Position, RunKey, RunLog, Sealer};
+use fathom_store::{
+    Journal, JournalEntry, LogPosition, NewRun, RecordChain, RunKey, RunLog, TextSealer,
+};
 
 pub(crate) fn run(number: u8) -> RunId {
     let mut bytes = [0; 16];
@@ -59,8 +64,8 @@ pub(crate) fn episode(text: &str) -> EpisodeId {
 pub(crate) struct Author {
     pub(crate) run: RunId,
     pub(crate) epoch: Epoch,
-    pub(crate) sealer: Sealer,
-    chains: BTreeMap<EpisodeId, Chain>,
+    pub(crate) sealer: TextSealer,
+    chains: BTreeMap<EpisodeId, RecordChain>,
     clock: u64,
 }
 
@@ -73,7 +78,7 @@ impl Author {
         Self {
             run,
             epoch,
-            sealer: Sealer::new(run, key),
+            sealer: TextSealer::new(run, key),
             chains: BTreeMap::new(),
             clock: 2_000,
         }
@@ -86,15 +91,20 @@ impl Author {
         (Self::new(number, epoch), log)
     }
 
-    pub(crate) fn chain(&mut self, id: &str) -> &mut Chain {
+    pub(crate) fn chain(&mut self, id: &str) -> &mut RecordChain {
         let id = episode(id);
-        let chain = Chain::new(self.run, id.clone());
+        let chain = RecordChain::new(self.run, id.clone());
         self.chains.entry(id).or_insert(chain)
     }
 
-    pub(crate) fn record(&mut self, id: &str, kind: EventKind, commands: Vec<Command>) -> Record {
+    pub(crate) fn record(
+        &mut self,
+        id: &str,
+        kind: EventKind,
+        commands: Vec<Command>,
+    ) -> JournalRecord {
         self.clock += 1;
-        Record {
+        JournalRecord {
             seq: self.chain(id).next_seq(),
             epoch: self.epoch,
             event: Event {
@@ -105,13 +115,18 @@ impl Author {
         }
     }
 
-    pub(crate) fn entry(&mut self, id: &str, kind: EventKind, commands: Vec<Command>) -> Entry {
+    pub(crate) fn entry(
+        &mut self,
+        id: &str,
+        kind: EventKind,
+        commands: Vec<Command>,
+    ) -> JournalEntry {
         let mut record = self.record(id, kind, commands);
         let sealer = self.sealer.clone();
-        Entry::seal(&mut record, self.chain(id), &sealer).unwrap()
+        JournalEntry::seal(&mut record, self.chain(id), &sealer).unwrap()
     }
 
-    pub(crate) fn says(&mut self, id: &str, words: &str) -> Entry {
+    pub(crate) fn says(&mut self, id: &str, words: &str) -> JournalEntry {
         let kind = EventKind::ModelDelta {
             ask: AskId(1),
             attempt: 0,
@@ -120,18 +135,18 @@ impl Author {
         self.entry(id, kind, Vec::new())
     }
 
-    pub(crate) fn starts(&mut self, id: &str, goal: &str) -> Entry {
+    pub(crate) fn starts(&mut self, id: &str, goal: &str) -> JournalEntry {
         let kind = EventKind::Started(Box::new(started(goal)));
         let call = call_model("what is asked");
         self.entry(id, kind, vec![call])
     }
 
-    pub(crate) fn finishes(&mut self, id: &str, answer: &str) -> Entry {
+    pub(crate) fn finishes(&mut self, id: &str, answer: &str) -> JournalEntry {
         let result = Box::new(result(answer));
         self.entry(id, EventKind::Tick, vec![Command::Finish { result }])
     }
 
-    pub(crate) fn hears_of(&mut self, parent: &str, child: &str) -> Entry {
+    pub(crate) fn hears_of(&mut self, parent: &str, child: &str) -> JournalEntry {
         let kind = EventKind::ChildFinished {
             child: episode(child),
             result: Box::new(result("of the child")),
@@ -142,8 +157,8 @@ impl Author {
 }
 
 /// Appends entries and waits until they are durable.
-pub(crate) fn store(log: &RunLog, entries: Vec<Entry>) -> Position {
-    let mut last = Position::default();
+pub(crate) fn store(log: &RunLog, entries: Vec<JournalEntry>) -> LogPosition {
+    let mut last = LogPosition::default();
     for entry in entries {
         last = log.append(entry).unwrap();
     }
@@ -151,10 +166,10 @@ pub(crate) fn store(log: &RunLog, entries: Vec<Entry>) -> Position {
     last
 }
 
-pub(crate) fn started(goal: &str) -> Started {
-    Started {
+pub(crate) fn started(goal: &str) -> EpisodeSpec {
+    EpisodeSpec {
         goal: Text::from(goal),
-        role: Role::Orchestrator,
+        role: AgentRole::Orchestrator,
         program: ProgramSpec {
             name: "direct".to_owned(),
             params: Text::from("{}"),
@@ -166,21 +181,21 @@ pub(crate) fn started(goal: &str) -> Started {
         },
         depth: 0,
         model: ModelRole::Main,
-        models: Models::new(
+        models: ModelSet::new(
             ModelSpec::named("script/answers.jsonl"),
             ModelSpec::named("script/answers.jsonl"),
         ),
-        frame: Frame::default(),
+        frame: PacketFrame::default(),
         sources: Vec::new(),
-        origin: Origin::Asked,
+        origin: EpisodeOrigin::Asked,
     }
 }
 
-pub(crate) fn request(words: &str) -> Request {
-    Request {
+pub(crate) fn request(words: &str) -> ModelRequest {
+    ModelRequest {
         messages: vec![
-            Message::new(Speaker::System, "be brief"),
-            Message::new(Speaker::User, words),
+            ChatMessage::new(Speaker::System, "be brief"),
+            ChatMessage::new(Speaker::User, words),
         ],
         output_tokens_max: 100,
         temperature_milli: None,
@@ -188,7 +203,7 @@ pub(crate) fn request(words: &str) -> Request {
         pattern: None,
         tools: Vec::new(),
         seed: None,
-        delivery: Delivery::Whole,
+        delivery: ReplyMode::Whole,
         timeout: Millis(1_000),
     }
 }
@@ -199,7 +214,7 @@ pub(crate) fn call_model(words: &str) -> Command {
         attempt: 0,
         model: ModelRole::Main,
         request: request(words),
-        packet: Meta {
+        packet: PacketMeta {
             id: PacketId::of(&EpisodeId::root(), AskId(0)),
             parent: None,
             at: Timestamp(0),
@@ -218,7 +233,7 @@ pub(crate) fn call_model(words: &str) -> Command {
 pub(crate) fn effect(arguments: &str) -> EffectRequest {
     EffectRequest {
         tool: "mail".to_owned(),
-        target: Target {
+        target: EffectTarget {
             tenant: "acme".to_owned(),
             platform: "smtp".to_owned(),
             account: "info".to_owned(),
@@ -233,9 +248,9 @@ pub(crate) fn effect(arguments: &str) -> EffectRequest {
 
 pub(crate) fn result(answer: &str) -> EpisodeResult {
     EpisodeResult {
-        status: Status::Ok,
+        status: EpisodeStatus::Ok,
         stop_reason: StopReason::Success,
-        summary: Summary::new(["one", "two", "three"].map(str::to_owned), None),
+        summary: ResultSummary::new(["one", "two", "three"].map(str::to_owned), None),
         answer: Some(Text::from(answer)),
         report: Some(Text::from("{}")),
         artifacts_created: vec![Text::from("an artifact")],
@@ -246,7 +261,7 @@ pub(crate) fn result(answer: &str) -> EpisodeResult {
         verification_needed: false,
         next_actions: vec![
             NextAction::Task(TaskPacket {
-                role: Role::Verifier,
+                role: AgentRole::Verifier,
                 child_type: "verify".to_owned(),
                 goal: Text::from("look"),
                 why: Text::from("to be sure"),
@@ -270,12 +285,12 @@ pub(crate) fn result(answer: &str) -> EpisodeResult {
     }
 }
 
-fn reply(words: &str) -> CallOutcome {
-    CallOutcome::Replied(Reply {
+fn reply(words: &str) -> ModelCallOutcome {
+    ModelCallOutcome::Replied(ModelReply {
         text: Text::from(words),
         tool_calls: Vec::new(),
-        ending: Ending::Complete,
-        usage: Usage {
+        ending: FinishReason::Complete,
+        usage: TokenUsage {
             input_tokens: 1,
             output_tokens: 1,
             source: UsageSource::Counted,
@@ -333,8 +348,8 @@ fn every_command() -> Vec<Command> {
                 id: 0,
                 reply: CellReply::Each(vec![
                     CellOutcome::Said(text()),
-                    CellOutcome::Fault(CellFault {
-                        kind: FaultKind::Truncated,
+                    CellOutcome::Fault(CellException {
+                        kind: CellExceptionKind::Truncated,
                         message: text(),
                         partial: Some(text()),
                     }),
@@ -357,19 +372,19 @@ fn every_command() -> Vec<Command> {
             ask,
             request: DomainRequest {
                 domain: "plan".to_owned(),
-                access: Access::Write,
+                access: DomainAccess::Write,
                 request: text(),
                 sources: Vec::new(),
             },
         },
         Command::Emit {
-            block: Block {
+            block: OutputBlock {
                 channel: "cli".to_owned(),
                 text: text(),
             },
         },
         Command::Await {
-            awaited: Awaited::Repair {
+            awaited: ExternalWait::Repair {
                 ask,
                 failure: failure(),
             },
@@ -378,7 +393,7 @@ fn every_command() -> Vec<Command> {
             result: Box::new(result("an answer")),
         },
         Command::Post {
-            envelope: Box::new(Draft::info(CouncilRole::Lite, text()).stamp(
+            envelope: Box::new(MessageDraft::info(CouncilRole::Lite, text()).stamp(
                 &episode("0.0"),
                 ask,
                 Timestamp(1),
@@ -415,7 +430,7 @@ pub(crate) fn every_kind() -> Vec<(EventKind, Vec<Command>)> {
             text: text(),
         },
         replied(reply("an answer")),
-        replied(CallOutcome::Failed(failure())),
+        replied(ModelCallOutcome::Failed(failure())),
         EventKind::ChildFinished {
             child: episode("0.0"),
             result: Box::new(result("of a child")),
@@ -425,8 +440,8 @@ pub(crate) fn every_kind() -> Vec<(EventKind, Vec<Command>)> {
             ask,
             question: Box::new(CellQuestion {
                 id: 0,
-                draft: Some(Value {
-                    form: Form::Text,
+                draft: Some(CellValue {
+                    form: ValueFormat::Text,
                     text: text(),
                 }),
                 call: CellCall::Query {
@@ -440,15 +455,15 @@ pub(crate) fn every_kind() -> Vec<(EventKind, Vec<Command>)> {
             ask,
             question: Box::new(CellQuestion {
                 id: 1,
-                draft: Some(Value {
-                    form: Form::Text,
+                draft: Some(CellValue {
+                    form: ValueFormat::Text,
                     text: text(),
                 }),
                 call: CellCall::Recurse {
                     tasks: vec![CellTask {
                         goal: text(),
-                        context: Some(Value {
-                            form: Form::Text,
+                        context: Some(CellValue {
+                            form: ValueFormat::Text,
                             text: text(),
                         }),
                     }],
@@ -457,18 +472,18 @@ pub(crate) fn every_kind() -> Vec<(EventKind, Vec<Command>)> {
         },
         EventKind::CellFinished {
             ask,
-            end: Box::new(CellEnd {
-                output: Output {
+            end: Box::new(CellResult {
+                output: CellOutput {
                     head: text(),
                     tail: Some(text()),
                     bytes: 9,
                 },
-                submitted: Some(Value {
-                    form: Form::Text,
+                submitted: Some(CellValue {
+                    form: ValueFormat::Text,
                     text: text(),
                 }),
-                draft: Some(Value {
-                    form: Form::Json,
+                draft: Some(CellValue {
+                    form: ValueFormat::Json,
                     text: text(),
                 }),
                 error: Some(CellError {
@@ -490,10 +505,10 @@ pub(crate) fn every_kind() -> Vec<(EventKind, Vec<Command>)> {
 }
 
 /// The records of [`every_kind`], as the first ones of a chain.
-pub(crate) fn every_record() -> Vec<Record> {
+pub(crate) fn every_record() -> Vec<JournalRecord> {
     let numbered = every_kind().into_iter().zip(0..);
     numbered
-        .map(|((kind, commands), seq)| Record {
+        .map(|((kind, commands), seq)| JournalRecord {
             seq: Seq(seq),
             epoch: Epoch(1),
             event: Event {

@@ -1,17 +1,17 @@
 use std::collections::HashMap;
 
-use fathom_core::event::{EventKind, Record};
+use fathom_core::event::{EventKind, JournalRecord};
 use fathom_core::id::{AskId, Digest, Epoch};
-use fathom_core::text::{Text, Texts};
+use fathom_core::text::{Text, VisitTexts};
 use fathom_store::chain::{decode, encode};
-use fathom_store::seal::{Blob, TEXT_BYTES_MAX, address_of};
-use fathom_store::{Chain, Entry, Sealer, StoreError};
+use fathom_store::seal::{SealedBlob, TEXT_BYTES_MAX, address_of};
+use fathom_store::{JournalEntry, RecordChain, StoreError, TextSealer};
 
 use crate::sample::{self, Author, key, run};
 
 const CANARY: &str = "xq-canary-xq";
 
-fn texts(record: &Record) -> Vec<Text> {
+fn texts(record: &JournalRecord) -> Vec<Text> {
     let mut found = Vec::new();
     record
         .clone()
@@ -19,12 +19,12 @@ fn texts(record: &Record) -> Vec<Text> {
     found
 }
 
-fn by_address(blobs: Vec<Blob>) -> HashMap<Digest, Vec<u8>> {
+fn by_address(blobs: Vec<SealedBlob>) -> HashMap<Digest, Vec<u8>> {
     let blobs = blobs.into_iter().map(|blob| (blob.address, blob.bytes));
     blobs.collect()
 }
 
-fn says(words: &str) -> Record {
+fn says(words: &str) -> JournalRecord {
     let kind = EventKind::ModelDelta {
         ask: AskId(1),
         attempt: 0,
@@ -35,7 +35,7 @@ fn says(words: &str) -> Record {
 
 #[test]
 fn x02_every_text_is_sealed_and_opens_again() {
-    let sealer = Sealer::new(run(1), &key(1));
+    let sealer = TextSealer::new(run(1), &key(1));
     for mut record in sample::every_record() {
         let mut number = 0;
         record.each_text(&mut |text| {
@@ -61,7 +61,7 @@ fn x02_every_text_is_sealed_and_opens_again() {
 #[test]
 fn x02_the_same_text_gives_the_same_blob_within_a_run_and_no_other() {
     let blob = |number, key_number, words| {
-        let sealer = Sealer::new(run(number), &key(key_number));
+        let sealer = TextSealer::new(run(number), &key(key_number));
         sealer.seal(&mut says(words)).unwrap().remove(0)
     };
     let base = blob(1, 1, "yes");
@@ -75,7 +75,7 @@ fn x02_the_same_text_gives_the_same_blob_within_a_run_and_no_other() {
 /// Blobs are on people's disks: a change here is a new format.
 #[test]
 fn x02_blobs_stay_what_they_are() {
-    let sealer = Sealer::new(run(1), &key(1));
+    let sealer = TextSealer::new(run(1), &key(1));
     let blob = sealer.seal(&mut says("words")).unwrap().remove(0);
     assert_eq!(blob.bytes.len(), 24 + "words".len() + 16);
     assert_eq!(
@@ -94,7 +94,10 @@ fn a_text_that_stands_twice_in_a_record_is_one_blob() {
 
 #[test]
 fn x02_a_text_sealed_by_another_run_is_sealed_again() {
-    let (first, second) = (Sealer::new(run(1), &key(1)), Sealer::new(run(2), &key(2)));
+    let (first, second) = (
+        TextSealer::new(run(1), &key(1)),
+        TextSealer::new(run(2), &key(2)),
+    );
     let mut record = says("words");
     first.seal(&mut record).unwrap();
     let before = texts(&record)[0].address();
@@ -106,7 +109,7 @@ fn x02_a_text_sealed_by_another_run_is_sealed_again() {
 
 #[test]
 fn x08_a_closed_text_cannot_be_sealed() {
-    let sealer = Sealer::new(run(1), &key(1));
+    let sealer = TextSealer::new(run(1), &key(1));
     let mut record = says("words");
     sealer.seal(&mut record).unwrap();
     let mut closed = decode(&encode(&record).unwrap()).unwrap();
@@ -115,9 +118,9 @@ fn x08_a_closed_text_cannot_be_sealed() {
 }
 
 #[track_caller]
-fn check_open(sealer: &Sealer, stored: Option<&[u8]>, code: &str) {
+fn check_open(sealer: &TextSealer, stored: Option<&[u8]>, code: &str) {
     let mut record = says("words");
-    Sealer::new(run(1), &key(1)).seal(&mut record).unwrap();
+    TextSealer::new(run(1), &key(1)).seal(&mut record).unwrap();
     let mut closed = decode(&encode(&record).unwrap()).unwrap();
     let error = sealer
         .open(&mut closed, |_| Ok(stored.map(<[u8]>::to_vec)))
@@ -128,7 +131,7 @@ fn check_open(sealer: &Sealer, stored: Option<&[u8]>, code: &str) {
 
 #[test]
 fn x08_wrong_bytes_and_wrong_keys_are_told_apart() {
-    let sealer = Sealer::new(run(1), &key(1));
+    let sealer = TextSealer::new(run(1), &key(1));
     let blob = sealer.seal(&mut says("words")).unwrap().remove(0);
     check_open(&sealer, None, "F0216");
     for at in 0..blob.bytes.len() {
@@ -137,39 +140,39 @@ fn x08_wrong_bytes_and_wrong_keys_are_told_apart() {
         check_open(&sealer, Some(&damaged), "F0217");
     }
     check_open(&sealer, Some(&[]), "F0217");
-    let other_key = Sealer::new(run(1), &key(2));
+    let other_key = TextSealer::new(run(1), &key(2));
     check_open(&other_key, Some(&blob.bytes), "F0218");
-    let other_run = Sealer::new(run(2), &key(1));
+    let other_run = TextSealer::new(run(2), &key(1));
     check_open(&other_run, Some(&blob.bytes), "F0218");
 }
 
 #[test]
 fn x08_a_text_beyond_the_limit_is_refused_and_the_chain_is_as_before() {
-    let sealer = Sealer::new(run(1), &key(1));
-    let mut chain = Chain::new(run(1), sample::episode("0"));
+    let sealer = TextSealer::new(run(1), &key(1));
+    let mut chain = RecordChain::new(run(1), sample::episode("0"));
     let before = chain.clone();
     let mut record = says(&"x".repeat(TEXT_BYTES_MAX + 1));
-    let error = Entry::seal(&mut record, &mut chain, &sealer).unwrap_err();
+    let error = JournalEntry::seal(&mut record, &mut chain, &sealer).unwrap_err();
     assert!(matches!(error, StoreError::TooLarge { .. }), "{error}");
     assert_eq!(chain, before);
 }
 
 #[test]
 fn x08_an_entry_takes_the_next_place_of_its_own_chain_only() {
-    let sealer = Sealer::new(run(1), &key(1));
+    let sealer = TextSealer::new(run(1), &key(1));
     let mut record = says("words");
-    let mut elsewhere = Chain::new(run(2), sample::episode("0"));
-    let error = Entry::seal(&mut record, &mut elsewhere, &sealer).unwrap_err();
+    let mut elsewhere = RecordChain::new(run(2), sample::episode("0"));
+    let error = JournalEntry::seal(&mut record, &mut elsewhere, &sealer).unwrap_err();
     assert!(matches!(error, StoreError::OutOfOrder { .. }), "{error}");
 
-    let mut chain = Chain::new(run(1), sample::episode("0"));
-    Entry::seal(&mut record, &mut chain, &sealer).unwrap();
-    let error = Entry::seal(&mut record, &mut chain, &sealer).unwrap_err();
+    let mut chain = RecordChain::new(run(1), sample::episode("0"));
+    JournalEntry::seal(&mut record, &mut chain, &sealer).unwrap();
+    let error = JournalEntry::seal(&mut record, &mut chain, &sealer).unwrap_err();
     assert!(matches!(error, StoreError::OutOfOrder { .. }), "{error}");
 }
 
 #[test]
 fn keys_and_sealers_do_not_show_what_they_hold() {
-    let shown = format!("{:?} {:?}", key(0x41), Sealer::new(run(1), &key(0x41)));
+    let shown = format!("{:?} {:?}", key(0x41), TextSealer::new(run(1), &key(0x41)));
     assert!(!shown.contains("65") && !shown.contains("AAAA"), "{shown}");
 }

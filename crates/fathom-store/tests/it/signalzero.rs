@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_core::symbols::{Kit, OneOrMore, Persona, Symbol};
+use fathom_core::symbols::{AgentProfile, Kit, OneOrMore, Symbol};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -132,7 +132,7 @@ fn p06_kits_and_personas_name_symbols_that_are_there() {
         }
         assert!(COMMANDS.contains(&kit.id), "`{}` is not told", kit.id);
     }
-    let personas: Vec<Persona> = read(AGENTS);
+    let personas: Vec<AgentProfile> = read(AGENTS);
     assert!(personas.len() >= 4);
     for persona in &personas {
         let carried = persona.linked_patterns.as_ref().unwrap();
@@ -149,7 +149,7 @@ fn p06_kits_and_personas_name_symbols_that_are_there() {
 fn p10_a_session_begins_with_agents_and_symbols_that_are_there() {
     let context: Value = serde_json::from_str(CONTEXT).unwrap();
     let symbols = symbols();
-    let personas: Vec<Persona> = read(AGENTS);
+    let personas: Vec<AgentProfile> = read(AGENTS);
     let named = |list: &str| -> Vec<String> {
         let entries = context[list].as_array().unwrap();
         for entry in entries {

@@ -8,7 +8,7 @@ use std::thread;
 use fathom_core::effect::KillScope;
 use fathom_core::unit::Timestamp;
 use fathom_store::{
-    ChainCheck, Durability, Journal, KillOrder, SqliteJournal, SqliteOptions, StoreError,
+    ChainCheck, CommitDurability, Journal, KillOrder, SqliteJournal, SqliteOptions, StoreError,
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -247,7 +247,7 @@ fn x04_a_full_disk_acknowledges_nothing_that_is_not_stored() {
     assert!(matches!(error, StoreError::DiskFull), "{error}");
     assert_eq!(error.code(), "F0203");
     assert!(acknowledged > 10);
-    let failed = matches!(&*log.durability().borrow(), Durability::Failed { .. });
+    let failed = matches!(&*log.durability().borrow(), CommitDurability::Failed { .. });
     assert!(failed);
     let later = bystander_log.append(bystander.says("0", "small"));
     let later = later.and_then(|position| bystander_log.wait_durable(position));

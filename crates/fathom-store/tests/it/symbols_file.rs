@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::{env, fs};
 
-use fathom_store::symbols::{Embed, SymbolStore as _, Symbols};
+use fathom_store::symbols::{Embed, SymbolStore as _, VersionedSymbols};
 use tempfile::TempDir;
 
 use crate::symbols_suite::{self as suite, Place, ask, put};
@@ -19,8 +19,8 @@ impl InAFile {
 }
 
 impl Place for InAFile {
-    fn open(&self, embed: Option<Arc<dyn Embed>>) -> Symbols {
-        Symbols::in_file(&self.0.path().join("symbols.db"), embed).unwrap()
+    fn open(&self, embed: Option<Arc<dyn Embed>>) -> VersionedSymbols {
+        VersionedSymbols::in_file(&self.0.path().join("symbols.db"), embed).unwrap()
     }
 }
 
@@ -106,7 +106,8 @@ const ANSWERED_BEFORE_KILL: usize = 40;
 )]
 fn p06_kill_nine_applies_no_write_twice() {
     if let Some(folder) = env::var_os(FOLDER_VARIABLE) {
-        let store = Symbols::in_file(&std::path::Path::new(&folder).join("symbols.db"), None);
+        let store =
+            VersionedSymbols::in_file(&std::path::Path::new(&folder).join("symbols.db"), None);
         let store = store.unwrap();
         let mut out = std::io::stdout();
         for number in 0.. {
@@ -167,12 +168,12 @@ fn p06_a_file_that_cannot_be_used_is_an_error_and_stays_as_it_is() {
     let noise =
         b"this is no database, and it is longer than a header of one hundred bytes: ".repeat(9);
     fs::write(&file, &noise).unwrap();
-    let error = Symbols::in_file(&file, None).unwrap_err();
+    let error = VersionedSymbols::in_file(&file, None).unwrap_err();
     assert_eq!(error.code(), "F0906");
     assert!(error.hint().contains("backup"), "{}", error.hint());
     assert_eq!(fs::read(&file).unwrap(), noise);
     let nowhere = folder.path().join("no/such/folder/symbols.db");
-    let error = Symbols::in_file(&nowhere, None).unwrap_err();
+    let error = VersionedSymbols::in_file(&nowhere, None).unwrap_err();
     assert_eq!(error.code(), "F0906");
 }
 
@@ -187,6 +188,6 @@ fn p06_a_file_of_a_newer_format_is_left_alone() {
     let path = place.0.path().join("symbols.db");
     let file = rusqlite::Connection::open(&path).unwrap();
     file.pragma_update(None, "user_version", 2).unwrap();
-    let error = Symbols::in_file(&path, None).unwrap_err();
+    let error = VersionedSymbols::in_file(&path, None).unwrap_err();
     assert_eq!(error.code(), "F0908");
 }

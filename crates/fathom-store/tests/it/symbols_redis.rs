@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use fathom_core::symbols::{SearchBy, SymbolFaultKind};
-use fathom_store::symbols::{Embed, RedisAddress, SymbolStore as _, SymbolStoreError, Symbols};
+use fathom_store::symbols::{
+    Embed, RedisAddress, SymbolStore as _, SymbolStoreError, VersionedSymbols,
+};
 
 use crate::redis_server::RedisServer;
 use crate::symbols_suite::{self as suite, Place, Toy, ask, get, ids, key, put, search};
@@ -18,8 +20,8 @@ impl OnRedis {
 }
 
 impl Place for OnRedis {
-    fn open(&self, embed: Option<Arc<dyn Embed>>) -> Symbols {
-        Symbols::on_redis(&self.0.address("test"), embed).unwrap()
+    fn open(&self, embed: Option<Arc<dyn Embed>>) -> VersionedSymbols {
+        VersionedSymbols::on_redis(&self.0.address("test"), embed).unwrap()
     }
 }
 
@@ -92,8 +94,8 @@ fn p06_on_redis_writers_at_once_lose_nothing() {
 struct Prefixed(RedisAddress);
 
 impl Place for Prefixed {
-    fn open(&self, embed: Option<Arc<dyn Embed>>) -> Symbols {
-        Symbols::on_redis(&self.0, embed).unwrap()
+    fn open(&self, embed: Option<Arc<dyn Embed>>) -> VersionedSymbols {
+        VersionedSymbols::on_redis(&self.0, embed).unwrap()
     }
 }
 
@@ -198,7 +200,7 @@ fn p06_a_lost_redis_is_an_error_and_never_an_empty_answer() {
     lost(store.count().unwrap_err());
     lost(store.export().unwrap_err());
     lost(store.versions("A").unwrap_err());
-    lost(Symbols::on_redis(&place.0.address("test"), None).unwrap_err());
+    lost(VersionedSymbols::on_redis(&place.0.address("test"), None).unwrap_err());
     place.0.start_again();
     assert_eq!(
         ids(&ask(&store, 3, &get(&["A"]))),
@@ -215,7 +217,7 @@ fn p06_passwords_of_redis_are_never_told() {
         let address = RedisAddress::parse(&place.0.url(login), "test").unwrap();
         let shown = format!("{address:?} {}", address.place());
         assert!(!shown.contains("word"), "{shown}");
-        Symbols::on_redis(&address, None)
+        VersionedSymbols::on_redis(&address, None)
     };
     for login in ["", ":wrong-word@", "nobody:wrong-word@"] {
         let error = open(login).unwrap_err();
@@ -247,6 +249,6 @@ fn p06_foreign_data_under_the_prefix_is_damage() {
     let error = store.carry_out(&key(2), &get(&["A"])).unwrap_err();
     assert_eq!(error.code(), "F0907", "{error}");
     place.0.say(&["SET", "test:format", "2"]);
-    let error = Symbols::on_redis(&place.0.address("test"), None).unwrap_err();
+    let error = VersionedSymbols::on_redis(&place.0.address("test"), None).unwrap_err();
     assert_eq!(error.code(), "F0908");
 }

@@ -7,11 +7,11 @@ use std::thread;
 
 use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::symbols::{
-    Kit, OneOrMore, Persona, SearchBy, Symbol, SymbolAnswer, SymbolFaultKind, SymbolRequest,
+    AgentProfile, Kit, OneOrMore, SearchBy, Symbol, SymbolAnswer, SymbolFaultKind, SymbolRequest,
 };
 use fathom_store::symbols::{
-    Catalogue, Embed, EmbedFailed, Imported, ListOf, Progress, RequestKey, SymbolStore,
-    SymbolStoreError, Symbols,
+    Embed, EmbedFailed, ImportReport, ListOf, Progress, RequestKey, SymbolCatalogue, SymbolStore,
+    SymbolStoreError, VersionedSymbols,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -21,7 +21,7 @@ use crate::sample::run;
 
 /// A place for symbols, which can be opened more than once, as by several processes.
 pub(crate) trait Place: Sync {
-    fn open(&self, embed: Option<Arc<dyn Embed>>) -> Symbols;
+    fn open(&self, embed: Option<Arc<dyn Embed>>) -> VersionedSymbols;
 }
 
 const DIMENSIONS: usize = 64;
@@ -137,12 +137,12 @@ pub(crate) fn search(text: &str, by: SearchBy) -> SymbolRequest {
     }
 }
 
-pub(crate) fn ask(store: &Symbols, number: u32, request: &SymbolRequest) -> SymbolAnswer {
+pub(crate) fn ask(store: &VersionedSymbols, number: u32, request: &SymbolRequest) -> SymbolAnswer {
     store.carry_out(&key(number), request).unwrap()
 }
 
 /// Puts symbols without embeddings of their own kind of request; keys count from a thousand.
-fn put_all(store: &Symbols, symbols: &[(&str, &str)]) {
+fn put_all(store: &VersionedSymbols, symbols: &[(&str, &str)]) {
     for (number, (id, text)) in (1_000..).zip(symbols) {
         let answer = ask(store, number, &put(id, text));
         assert_eq!(answer.fault, None);
@@ -323,9 +323,9 @@ pub(crate) fn links_are_followed_once_each(place: &dyn Place) {
         linked_patterns: Some(links.into_iter().map(str::to_owned).collect()),
         ..symbol(id, "x")
     });
-    let catalogue = Catalogue {
+    let catalogue = SymbolCatalogue {
         symbols: symbols.collect(),
-        ..Catalogue::default()
+        ..SymbolCatalogue::default()
     };
     store.import(&catalogue, &mut no_progress()).unwrap();
     let follow = |from: &[&str], depth, limit| {
@@ -367,10 +367,10 @@ pub(crate) fn kits_and_personas_come_with_their_symbols(place: &dyn Place) {
     assert_eq!(ids(&answer), ["B", "A", "C"]);
     assert_eq!(answer.kit, Some(kit.clone()));
     assert_eq!(answer.missing, [""; 0]);
-    let persona = Persona {
+    let persona = AgentProfile {
         id: "P".to_owned(),
         linked_patterns: Some(vec!["C".to_owned(), "gone".to_owned()]),
-        ..Persona::default()
+        ..AgentProfile::default()
     };
     store.put_persona(&persona).unwrap();
     let answer = ask(&store, 0, &SymbolRequest::Persona { id: "P".to_owned() });
@@ -515,20 +515,21 @@ pub(crate) fn a_bad_entry_stops_a_whole_import(place: &dyn Place) {
     put_all(&store, &[("A", "was here before")]);
     let before = store.export().unwrap();
     let json = r#"{"symbols": [{"id": "B"}, {"name": "no id"}, {"id": 5}], "kits": [{"kit": "K", "anchor": {}}]}"#;
-    let Err(SymbolStoreError::BadEntries { bad }) = Catalogue::read(json, ListOf::Symbols) else {
+    let Err(SymbolStoreError::BadEntries { bad }) = SymbolCatalogue::read(json, ListOf::Symbols)
+    else {
         unreachable!("it is bad");
     };
     let places: Vec<_> = bad.iter().map(|bad| (bad.list, bad.index)).collect();
     assert_eq!(places, [("symbols", 1), ("symbols", 2), ("kits", 0)]);
     assert!(bad[0].reason.contains("`id`"), "{}", bad[0]);
-    let twice = Catalogue {
+    let twice = SymbolCatalogue {
         symbols: vec![
             symbol("B", "x"),
             symbol("C", "x"),
             symbol("B", "y"),
             symbol("", "z"),
         ],
-        ..Catalogue::default()
+        ..SymbolCatalogue::default()
     };
     let error = store.import(&twice, &mut no_progress()).unwrap_err();
     assert_eq!(error.code(), "F0910");
@@ -538,7 +539,7 @@ pub(crate) fn a_bad_entry_stops_a_whole_import(place: &dyn Place) {
     );
     assert_eq!(store.export().unwrap(), before);
     for text in ["", "5", "{", r#"{"symbol": []}"#, r#"{"symbols": {}}"#] {
-        let error = Catalogue::read(text, ListOf::Symbols).unwrap_err();
+        let error = SymbolCatalogue::read(text, ListOf::Symbols).unwrap_err();
         assert_eq!(error.code(), "F0909", "{text}");
     }
 }
@@ -549,13 +550,13 @@ pub(crate) fn an_import_adds_what_is_new_and_says_how_far_it_is(place: &dyn Plac
     let symbols: Vec<Symbol> = (0..150)
         .map(|number| symbol(&format!("S{number}"), &format!("word{number} happy")))
         .collect();
-    let mut catalogue = Catalogue {
+    let mut catalogue = SymbolCatalogue {
         symbols,
-        ..Catalogue::default()
+        ..SymbolCatalogue::default()
     };
     let mut heard = Vec::new();
     let imported = store.import(&catalogue, &mut |progress| heard.push(progress.done));
-    let all = |new, changed, unchanged| Imported {
+    let all = |new, changed, unchanged| ImportReport {
         new,
         changed,
         unchanged,
@@ -574,13 +575,13 @@ pub(crate) fn an_import_adds_what_is_new_and_says_how_far_it_is(place: &dyn Plac
         "in the order in which they came"
     );
     let bare = serde_json::to_string(&catalogue.symbols).unwrap();
-    let read = Catalogue::read(&format!("\u{feff}{bare}"), ListOf::Symbols).unwrap();
+    let read = SymbolCatalogue::read(&format!("\u{feff}{bare}"), ListOf::Symbols).unwrap();
     assert_eq!(read, catalogue);
     for (list, text) in [
         (ListOf::Kits, r#"[{"kit": "K"}]"#),
         (ListOf::Agents, r#"[{"id": "P"}]"#),
     ] {
-        let read = Catalogue::read(text, list).unwrap();
+        let read = SymbolCatalogue::read(text, list).unwrap();
         assert_eq!(
             store.import(&read, &mut no_progress()).unwrap(),
             all(1, 0, 0)
@@ -705,7 +706,7 @@ pub(crate) fn a_catalogue_comes_out_as_it_went_in(fresh: &dyn Fn() -> Box<dyn Pl
     let round_trip = |given: Value| {
         let place = fresh();
         let store = place.open(None);
-        let catalogue = Catalogue::read(&given.to_string(), ListOf::Symbols).unwrap();
+        let catalogue = SymbolCatalogue::read(&given.to_string(), ListOf::Symbols).unwrap();
         store.import(&catalogue, &mut no_progress()).unwrap();
         let out = place.open(None).export().unwrap().to_json().unwrap();
         let out: Value = serde_json::from_str(&out).unwrap();

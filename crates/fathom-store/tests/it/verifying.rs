@@ -4,7 +4,9 @@ use std::path::Path;
 use fathom_core::event::EventKind;
 use fathom_core::id::{Digest, EpisodeId, RunId, Seq};
 use fathom_store::chain::{BreakKind, decode};
-use fathom_store::{Fault, Home, Journal, Problem, Scope, SqliteJournal, Verification};
+use fathom_store::{
+    HomeFolder, Journal, SqliteJournal, Verification, VerifyFault, VerifyProblem, VerifyScope,
+};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
@@ -14,7 +16,7 @@ use crate::sqlite::raw;
 /// A home with one finished run of two episodes, and a way to damage it.
 struct Scene {
     _folder: TempDir,
-    home: Home,
+    home: HomeFolder,
     journal: SqliteJournal,
     raw: Connection,
 }
@@ -22,7 +24,7 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::open(folder.path()).unwrap();
+        let home = HomeFolder::open(folder.path()).unwrap();
         let journal = home.open_journal().unwrap();
         let key = home.keys().create_run_key(run(1)).unwrap();
         let (author, log) = Author::start(&journal, 1);
@@ -46,7 +48,7 @@ impl Scene {
     }
 
     fn verify(&self) -> Verification {
-        self.home.verify(&self.journal, Scope::All).unwrap()
+        self.home.verify(&self.journal, VerifyScope::All).unwrap()
     }
 
     fn execute(&self, sql: &str) {
@@ -54,7 +56,7 @@ impl Scene {
     }
 
     #[track_caller]
-    fn check_problem(&self, id: &str, seq: u64, wanted: impl Fn(&Fault) -> bool) {
+    fn check_problem(&self, id: &str, seq: u64, wanted: impl Fn(&VerifyFault) -> bool) {
         let report = self.verify();
         let found = report.problems.iter().any(|problem| {
             problem.run == Some(run(1))
@@ -73,9 +75,9 @@ fn x02_an_untouched_journal_verifies() {
     assert!(report.is_ok(), "{report:#?}");
     assert_eq!((report.events, report.runs), (6, 1));
     assert!(report.notes.is_empty(), "{:?}", report.notes);
-    let one = scene.home.verify(&scene.journal, Scope::Run(run(1)));
+    let one = scene.home.verify(&scene.journal, VerifyScope::Run(run(1)));
     assert_eq!(one.unwrap(), report);
-    let none = scene.home.verify(&scene.journal, Scope::Run(run(9)));
+    let none = scene.home.verify(&scene.journal, VerifyScope::Run(run(9)));
     assert_eq!(none.unwrap().events, 0);
 }
 
@@ -155,7 +157,7 @@ fn x02_a_text_that_is_missing_or_has_another_address_is_found() {
     let scene = Scene::new();
     let (place, seq) = place_of_text(&scene, 2);
     scene.execute("UPDATE blobs SET address = zeroblob(32) WHERE rowid = 2");
-    let is_missing = |fault: &Fault| matches!(fault, Fault::MissingText { .. });
+    let is_missing = |fault: &VerifyFault| matches!(fault, VerifyFault::MissingText { .. });
     scene.check_problem(&place.to_string(), seq.0, is_missing);
 }
 
@@ -167,15 +169,15 @@ fn x02_a_tail_cut_off_is_found_through_its_signed_head() {
         "DELETE FROM events WHERE episode = '0' AND seq = 3;
          UPDATE runs SET events = events - 1;",
     );
-    scene.check_problem("0", 3, |fault| *fault == Fault::CutOff);
+    scene.check_problem("0", 3, |fault| *fault == VerifyFault::CutOff);
 }
 
 #[test]
 fn x02_a_run_that_is_gone_altogether_is_found_through_its_signed_heads() {
     let scene = Scene::new();
     scene.execute("DELETE FROM events; DELETE FROM runs;");
-    scene.check_problem("0", 3, |fault| *fault == Fault::CutOff);
-    scene.check_problem("0.0", 1, |fault| *fault == Fault::CutOff);
+    scene.check_problem("0", 3, |fault| *fault == VerifyFault::CutOff);
+    scene.check_problem("0.0", 1, |fault| *fault == VerifyFault::CutOff);
 }
 
 #[test]
@@ -184,7 +186,7 @@ fn x02_a_tail_cut_off_without_a_head_shows_in_the_list_of_runs() {
     fs::write(scene.home.heads_path(), b"").unwrap();
     scene.execute("DELETE FROM events WHERE episode = '0' AND seq = 3");
     let report = scene.verify();
-    let fault = Fault::FewerRecords {
+    let fault = VerifyFault::FewerRecords {
         listed: 6,
         found: 5,
     };
@@ -196,8 +198,7 @@ fn x02_a_tail_cut_off_without_a_head_shows_in_the_list_of_runs() {
 fn x02_a_record_taken_out_of_the_middle_is_found() {
     let scene = Scene::new();
     scene.execute("DELETE FROM events WHERE episode = '0' AND seq = 1");
-    let is_break =
-        |fault: &Fault| matches!(fault, Fault::Chain(found) if found.why == BreakKind::Hash);
+    let is_break = |fault: &VerifyFault| matches!(fault, VerifyFault::Chain(found) if found.why == BreakKind::Hash);
     scene.check_problem("0", 1, is_break);
 }
 
@@ -205,11 +206,11 @@ fn x02_a_record_taken_out_of_the_middle_is_found() {
 fn x02_a_misfiled_or_moved_record_is_found() {
     let scene = Scene::new();
     scene.execute("UPDATE events SET seq = 9 WHERE episode = '0' AND seq = 2");
-    scene.check_problem("0", 2, |fault| *fault == Fault::Misfiled);
+    scene.check_problem("0", 2, |fault| *fault == VerifyFault::Misfiled);
 
     let scene = Scene::new();
     scene.execute("UPDATE events SET episode = '0.7' WHERE episode = '0' AND seq = 3");
-    scene.check_problem("0.7", 0, |fault| matches!(fault, Fault::Chain(_)));
+    scene.check_problem("0.7", 0, |fault| matches!(fault, VerifyFault::Chain(_)));
 }
 
 #[test]
@@ -217,7 +218,7 @@ fn x02_a_run_outside_the_list_is_found() {
     let scene = Scene::new();
     scene.execute("DELETE FROM runs");
     let report = scene.verify();
-    assert_eq!(report.problems[0].what, Fault::Unlisted);
+    assert_eq!(report.problems[0].what, VerifyFault::Unlisted);
 }
 
 #[test]
@@ -225,7 +226,8 @@ fn x02_a_column_that_holds_nonsense_is_a_problem_of_its_run() {
     let scene = Scene::new();
     scene.execute("UPDATE events SET episode = 'nonsense' WHERE seq = 3");
     let report = scene.verify();
-    let is_unreadable = |problem: &Problem| matches!(problem.what, Fault::Unreadable { .. });
+    let is_unreadable =
+        |problem: &VerifyProblem| matches!(problem.what, VerifyFault::Unreadable { .. });
     assert!(report.problems.iter().any(is_unreadable), "{report:#?}");
 }
 
@@ -244,11 +246,11 @@ fn x02_a_child_that_ended_otherwise_is_found() {
     ];
     store(&log, entries);
     let report = scene.verify();
-    let problem = Problem {
+    let problem = VerifyProblem {
         run: Some(run(2)),
         episode: Some(episode("0")),
         seq: Some(Seq(0)),
-        what: Fault::ChildHead {
+        what: VerifyFault::ChildHead {
             child: episode("0.0"),
         },
     };
@@ -260,7 +262,7 @@ fn x02_a_child_that_ended_otherwise_is_found() {
 fn x02_a_chain_rewritten_from_the_start_differs_from_its_heads() {
     let scene = Scene::new();
     let open: &dyn Journal = &scene.journal;
-    let mut chain = fathom_store::Chain::new(run(1), episode("0"));
+    let mut chain = fathom_store::RecordChain::new(run(1), episode("0"));
     for stored in open.records(run(1)) {
         let stored = stored.unwrap();
         if stored.episode != episode("0") {
@@ -279,7 +281,7 @@ fn x02_a_chain_rewritten_from_the_start_differs_from_its_heads() {
     }
     let report = scene.verify();
     assert_eq!(report.problems.len(), 1, "{report:#?}");
-    scene.check_problem("0", 3, |fault| *fault == Fault::HeadDiffers);
+    scene.check_problem("0", 3, |fault| *fault == VerifyFault::HeadDiffers);
 }
 
 fn change_heads(path: &Path, change: impl Fn(String) -> String) {
@@ -295,20 +297,25 @@ fn x02_heads_that_were_changed_or_signed_by_others_are_found() {
     change_heads(scene.home.heads_path(), |text| {
         text.replace("\"seq\":3", "\"seq\":2")
     });
-    scene.check_problem("0", 2, |fault| *fault == Fault::BadSignature);
+    scene.check_problem("0", 2, |fault| *fault == VerifyFault::BadSignature);
 
     let scene = Scene::new();
     change_heads(scene.home.heads_path(), |text| {
         text.replace("\"key\":\"", "\"key\":\"0")
     });
-    scene.check_problem("0", 3, |fault| matches!(fault, Fault::ForeignKey { .. }));
+    scene.check_problem("0", 3, |fault| {
+        matches!(fault, VerifyFault::ForeignKey { .. })
+    });
 
     let scene = Scene::new();
     change_heads(scene.home.heads_path(), |text| {
         text.replacen("\"run\"", "\"ran\"", 1)
     });
     let report = scene.verify();
-    assert_eq!(report.problems[0].what, Fault::UnreadableHead { line: 1 });
+    assert_eq!(
+        report.problems[0].what,
+        VerifyFault::UnreadableHead { line: 1 }
+    );
 }
 
 #[test]
@@ -336,13 +343,13 @@ fn x02_a_shredded_run_may_lack_its_texts_and_must_keep_its_chain() {
     assert!(report.is_ok(), "{report:#?}");
     assert_eq!(report.shredded, [run(1)]);
     scene.execute("UPDATE events SET hash = zeroblob(32) WHERE episode = '0' AND seq = 2");
-    scene.check_problem("0", 2, |fault| matches!(fault, Fault::Chain(_)));
+    scene.check_problem("0", 2, |fault| matches!(fault, VerifyFault::Chain(_)));
 }
 
 #[test]
 fn a_thousand_problems_are_enough() {
     let folder = tempfile::tempdir().unwrap();
-    let home = Home::open(folder.path()).unwrap();
+    let home = HomeFolder::open(folder.path()).unwrap();
     let journal = home.open_journal().unwrap();
     home.keys().create_run_key(run(1)).unwrap();
     let (mut author, log) = Author::start(&journal, 1);
@@ -353,18 +360,18 @@ fn a_thousand_problems_are_enough() {
     raw(&home.journal_path())
         .execute_batch("DELETE FROM blobs")
         .unwrap();
-    let report = home.verify(&journal, Scope::All).unwrap();
+    let report = home.verify(&journal, VerifyScope::All).unwrap();
     assert_eq!(report.problems.len(), 1000);
     assert_eq!(report.notes, ["100 further problems are not listed"]);
 }
 
 #[test]
 fn a_problem_reads_well_and_serialises() {
-    let problem = Problem {
+    let problem = VerifyProblem {
         run: Some(run(1)),
         episode: Some(episode("0.2")),
         seq: Some(Seq(4)),
-        what: Fault::CutOff,
+        what: VerifyFault::CutOff,
     };
     let id: RunId = run(1);
     let what = "the record is missing, but a signed head covers it";

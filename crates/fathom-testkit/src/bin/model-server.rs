@@ -12,7 +12,9 @@ use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use fathom_testkit::server::{ModelServer, Retention, Script, Seen, Setup, Witness};
+use fathom_testkit::server::{
+    LogRetention, ModelServer, RequestWitness, SeenRequest, ServerScript, ServerSetup,
+};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -20,7 +22,7 @@ use sha2::{Digest, Sha256};
 const THREADS: usize = 2;
 
 #[derive(Default)]
-struct Flags {
+struct ServerFlags {
     port: u16,
     latency_ms: u64,
     port_file: Option<PathBuf>,
@@ -28,7 +30,7 @@ struct Flags {
     script: Option<PathBuf>,
 }
 
-type Failure = Box<dyn std::error::Error>;
+type ServerFailure = Box<dyn std::error::Error>;
 
 #[expect(
     clippy::disallowed_methods,
@@ -45,7 +47,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<(), Failure> {
+fn run() -> Result<(), ServerFailure> {
     let flags = parse(std::env::args().skip(1))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(THREADS)
@@ -58,15 +60,15 @@ fn run() -> Result<(), Failure> {
     clippy::disallowed_methods,
     reason = "a program for tests, which says where it is"
 )]
-async fn serve(flags: Flags) -> Result<(), Failure> {
+async fn serve(flags: ServerFlags) -> Result<(), ServerFailure> {
     let latency = Duration::from_millis(flags.latency_ms);
     let script = match &flags.script {
-        Some(path) => Script::read(path, latency)?,
-        None => Script::empty(latency),
+        Some(path) => ServerScript::read(path, latency)?,
+        None => ServerScript::empty(latency),
     };
-    let setup = Setup {
+    let setup = ServerSetup {
         port: flags.port,
-        retention: Retention::Forget,
+        retention: LogRetention::Forget,
         witness: flags.log_file.as_deref().map(witness).transpose()?,
     };
     let server = ModelServer::with(script, setup).await?;
@@ -83,10 +85,10 @@ async fn serve(flags: Flags) -> Result<(), Failure> {
 }
 
 /// Appends a line per request. One write each: what was written outlives the process.
-fn witness(path: &Path) -> Result<Witness, Failure> {
+fn witness(path: &Path) -> Result<RequestWitness, ServerFailure> {
     let file = OpenOptions::new().create(true).append(true).open(path)?;
     let file: Mutex<File> = Mutex::new(file);
-    Ok(Box::new(move |seen: &Seen| {
+    Ok(Box::new(move |seen: &SeenRequest| {
         let mut line = json!({
             "number": seen.number,
             "api": seen.api.name(),
@@ -111,8 +113,8 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Flags, Failure> {
-    let mut flags = Flags::default();
+fn parse(mut arguments: impl Iterator<Item = String>) -> Result<ServerFlags, ServerFailure> {
+    let mut flags = ServerFlags::default();
     while let Some(flag) = arguments.next() {
         let value = arguments
             .next()

@@ -4,8 +4,8 @@ use fathom_core::amounts::Amounts;
 use fathom_core::contract::{ChildType, Contract};
 use fathom_core::effect::EffectRequest;
 use fathom_core::event::ProgramSpec;
-use fathom_core::model::Delivery;
-use fathom_core::recursion::{Class, Trigger};
+use fathom_core::model::ReplyMode;
+use fathom_core::recursion::{SpawnClass, SpawnTrigger};
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use super::NAME;
 /// How a drill ends when its rounds are over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ending {
+pub enum DrillEnding {
     /// With a result.
     #[default]
     Finish,
@@ -34,7 +34,7 @@ pub enum Ending {
     clippy::struct_excessive_bools,
     reason = "each is a switch of its own in the parameters"
 )]
-pub struct Params {
+pub struct DrillConfig {
     /// What the models are asked; each call adds its place.
     pub prompt: String,
     /// Rounds, one after another.
@@ -46,15 +46,15 @@ pub struct Params {
     /// Output cap below which a call is of no use.
     pub output_tokens_min: u32,
     /// How replies come back.
-    pub delivery: Delivery,
+    pub delivery: ReplyMode,
     /// Longest time of one attempt.
     pub timeout: Millis,
     /// Whether it waits for a person when a model cannot be reached.
     pub waits_out_outages: bool,
     /// Children, each in its round.
-    pub children: Vec<Child>,
+    pub children: Vec<DrillChild>,
     /// Effects, each in its round.
-    pub effects: Vec<Effect>,
+    pub effects: Vec<DrillEffect>,
     /// How many open calls of a round it gives up when the first of them is answered.
     pub cancels: u32,
     /// How many asks that failed or were refused it makes again.
@@ -67,10 +67,10 @@ pub struct Params {
     /// Whether it shows a block in each round.
     pub emits: bool,
     /// How it ends.
-    pub ending: Ending,
+    pub ending: DrillEnding,
 }
 
-impl Default for Params {
+impl Default for DrillConfig {
     fn default() -> Self {
         Self {
             prompt: "Say something.".into(),
@@ -78,7 +78,7 @@ impl Default for Params {
             calls: 1,
             output_tokens_max: 64,
             output_tokens_min: 1,
-            delivery: Delivery::Whole,
+            delivery: ReplyMode::Whole,
             timeout: Millis(60_000),
             waits_out_outages: false,
             children: Vec::new(),
@@ -88,12 +88,12 @@ impl Default for Params {
             insists: false,
             summarises: false,
             emits: false,
-            ending: Ending::Finish,
+            ending: DrillEnding::Finish,
         }
     }
 }
 
-impl Params {
+impl DrillConfig {
     /// The specification of a drill with these parameters.
     pub fn spec(&self) -> ProgramSpec {
         // A struct of strings and numbers always has a JSON form.
@@ -108,15 +108,15 @@ impl Params {
 /// A child that a drill spawns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Child {
+pub struct DrillChild {
     /// In which round, counted from zero. Those of one round are asked for together.
     pub round: u32,
     /// What kind of episode.
     pub child_type: ChildType,
     /// What for.
-    pub class: Class,
+    pub class: SpawnClass,
     /// Why.
-    pub trigger: Trigger,
+    pub trigger: SpawnTrigger,
     /// The least it needs.
     pub at_least: Amounts,
     /// The most it may cost.
@@ -124,20 +124,20 @@ pub struct Child {
     /// What it may do; as much as its parent when nothing is said.
     pub contract: Option<Contract>,
     /// What it does.
-    pub drill: Params,
+    pub drill: DrillConfig,
 }
 
-impl Default for Child {
+impl Default for DrillChild {
     fn default() -> Self {
         Self {
             round: 0,
             child_type: NAME.to_owned(),
-            class: Class::Work,
-            trigger: Trigger::TaskPacket,
+            class: SpawnClass::Work,
+            trigger: SpawnTrigger::TaskPacket,
             at_least: Amounts::ZERO,
             at_most: Amounts::MAX,
             contract: None,
-            drill: Params::default(),
+            drill: DrillConfig::default(),
         }
     }
 }
@@ -145,7 +145,7 @@ impl Default for Child {
 /// An effect that a drill wants.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Effect {
+pub struct DrillEffect {
     /// In which round, counted from zero.
     #[serde(default)]
     pub round: u32,

@@ -15,13 +15,13 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-pub use request::Kind;
-pub use state::{Comment, Post, Reply};
-pub use when::When;
+pub use request::RequestKind;
+pub use state::{PlatformComment, PlatformPost, PlatformReply};
+pub use when::FaultRate;
 
-use crate::listening::{Listening, converse};
-use request::{Answer, Request};
-use state::State;
+use crate::listening::{LoopbackServer, converse};
+use request::{PlatformAnswer, PlatformRequest};
+use state::PlatformState;
 
 /// How a platform behaves.
 #[derive(Clone, Debug)]
@@ -30,20 +30,20 @@ pub struct PlatformOptions {
     pub port: u16,
     /// What the API wants as a bearer token, and the pages as a password.
     pub token: String,
-    /// Where the chance in [`When::Permille`] begins.
+    /// Where the chance in [`FaultRate::Permille`] begins.
     pub seed: u64,
     /// Whether a second post or reply with the same `Idempotency-Key` gives the first one back.
     pub dedupe: bool,
     /// How often a post or reply is looked for in vain before it is shown.
     pub visible_after: u32,
     /// API requests that are answered with 429.
-    pub limit: When,
+    pub limit: FaultRate,
     /// API requests that are answered with 503, nothing done.
-    pub fail: When,
+    pub fail: FaultRate,
     /// Commits that are answered with 500 all the same.
-    pub fail_late: When,
+    pub fail_late: FaultRate,
     /// Commits whose answer is lost with its connection.
-    pub lose: When,
+    pub lose: FaultRate,
     /// How long every answer takes.
     pub latency: Duration,
     /// Whether the pages have moved: other ids, other labels, buttons elsewhere.
@@ -60,10 +60,10 @@ impl Default for PlatformOptions {
             seed: 0,
             dedupe: false,
             visible_after: 0,
-            limit: When::Never,
-            fail: When::Never,
-            fail_late: When::Never,
-            lose: When::Never,
+            limit: FaultRate::Never,
+            fail: FaultRate::Never,
+            fail_late: FaultRate::Never,
+            lose: FaultRate::Never,
             latency: Duration::ZERO,
             drift: false,
             visitor: None,
@@ -72,28 +72,28 @@ impl Default for PlatformOptions {
 }
 
 /// A running platform. What was posted is in memory; it stops, and closes its connections, when dropped.
-pub struct Platform {
-    state: Arc<Mutex<State>>,
+pub struct FakePlatform {
+    state: Arc<Mutex<PlatformState>>,
     in_flight: Arc<watch::Sender<usize>>,
-    listening: Listening,
+    listening: LoopbackServer,
 }
 
-impl Platform {
+impl FakePlatform {
     /// Starts a platform on the loopback address.
     pub async fn start(options: PlatformOptions) -> io::Result<Self> {
         let port = options.port;
-        let state = Arc::new(Mutex::new(State::new(options)));
+        let state = Arc::new(Mutex::new(PlatformState::new(options)));
         let in_flight = Arc::new(watch::Sender::new(0));
         let (shared, count) = (Arc::clone(&state), Arc::clone(&in_flight));
         let serve = move |stream| {
             let (slow, state) = (Arc::clone(&shared), Arc::clone(&shared));
             let count = Arc::clone(&count);
-            let begin = move || (lock(&slow).options.latency, Open::new(&count));
+            let begin = move || (lock(&slow).options.latency, OpenPlatform::new(&count));
             converse(stream, begin, move |request| {
                 answer(&mut lock(&state), request)
             })
         };
-        let listening = Listening::start(port, serve).await?;
+        let listening = LoopbackServer::start(port, serve).await?;
         Ok(Self {
             state,
             in_flight,
@@ -112,17 +112,17 @@ impl Platform {
     }
 
     /// Every post, in the order of their commits, whether it is shown yet or not.
-    pub fn posts(&self) -> Vec<Post> {
+    pub fn posts(&self) -> Vec<PlatformPost> {
         self.lock().posts.clone()
     }
 
     /// Every comment.
-    pub fn comments(&self) -> Vec<Comment> {
+    pub fn comments(&self) -> Vec<PlatformComment> {
         self.lock().comments.clone()
     }
 
     /// Every reply to a comment.
-    pub fn replies(&self) -> Vec<Reply> {
+    pub fn replies(&self) -> Vec<PlatformReply> {
         self.lock().replies.clone()
     }
 
@@ -132,7 +132,7 @@ impl Platform {
     }
 
     /// How many requests of a kind came, the refused ones included.
-    pub fn requests(&self, kind: Kind) -> u64 {
+    pub fn requests(&self, kind: RequestKind) -> u64 {
         self.lock().counts.get(&kind).copied().unwrap_or_default()
     }
 
@@ -155,8 +155,8 @@ impl Platform {
     pub fn lose_every(&self, commits: u64) {
         self.change(|options| {
             options.lose = match commits {
-                0 => When::Never,
-                commits => When::Every(commits),
+                0 => FaultRate::Never,
+                commits => FaultRate::Every(commits),
             };
         });
     }
@@ -171,32 +171,32 @@ impl Platform {
         self.listening.serve().await;
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PlatformState> {
         lock(&self.state)
     }
 }
 
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+fn lock(state: &Mutex<PlatformState>) -> MutexGuard<'_, PlatformState> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A request that is being answered.
-struct Open(Arc<watch::Sender<usize>>);
+struct OpenPlatform(Arc<watch::Sender<usize>>);
 
-impl Open {
+impl OpenPlatform {
     fn new(count: &Arc<watch::Sender<usize>>) -> Self {
         count.send_modify(|n| *n += 1);
         Self(Arc::clone(count))
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenPlatform {
     fn drop(&mut self) {
         self.0.send_modify(|n| *n -= 1);
     }
 }
 
-fn answer(state: &mut State, request: &Request) -> Answer {
+fn answer(state: &mut PlatformState, request: &PlatformRequest) -> PlatformAnswer {
     if request.path.starts_with("/api/") {
         api::answer(state, request)
     } else {

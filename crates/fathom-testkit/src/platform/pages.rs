@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::request::{Answer, Kind, Request, Response};
-use super::state::{Draft, Made, Post, State};
+use super::request::{PlatformAnswer, PlatformRequest, PlatformResponse, RequestKind};
+use super::state::{CreatedItem, PlatformDraft, PlatformPost, PlatformState};
 
 /// The cookie of someone who is logged in.
 const COOKIE: &str = "session";
@@ -15,11 +15,11 @@ button{font:inherit;padding:.3rem 1.2rem}article,.comment{border:1px solid #bbb;
 .text{white-space:pre-wrap;overflow-wrap:anywhere}";
 
 /// What things are called on the pages, which is not for ever.
-struct Names {
+struct PageNames {
     drift: bool,
 }
 
-impl Names {
+impl PageNames {
     /// The id of an element.
     fn id<'a>(&self, usual: &'a str) -> &'a str {
         match usual {
@@ -74,22 +74,26 @@ impl Names {
     }
 }
 
-pub(super) fn answer(state: &mut State, request: &Request) -> Answer {
+pub(super) fn answer(state: &mut PlatformState, request: &PlatformRequest) -> PlatformAnswer {
     let parts = request.parts();
     let publishes = matches!(
         (request.method.as_str(), parts.as_slice()),
         ("POST", ["publish" | "send"])
     );
-    state.count(if publishes { Kind::Publish } else { Kind::Page });
-    let names = Names {
+    state.count(if publishes {
+        RequestKind::Publish
+    } else {
+        RequestKind::Page
+    });
+    let names = PageNames {
         drift: state.options.drift,
     };
     if let ("POST", ["login"]) = (request.method.as_str(), parts.as_slice()) {
-        return Answer::Sent(log_in(state, request));
+        return PlatformAnswer::Sent(log_in(state, request));
     }
     let open_to_all = matches!(parts.as_slice(), [] | ["posts", ..] | ["login"]);
     if !open_to_all && request.cookie(COOKIE) != Some(state.options.token.as_str()) {
-        return Answer::Sent(Response::see_other("/login"));
+        return PlatformAnswer::Sent(PlatformResponse::see_other("/login"));
     }
     let response = match (request.method.as_str(), parts.as_slice()) {
         ("GET", [] | ["posts"]) => list(state, request, &names),
@@ -102,7 +106,7 @@ pub(super) fn answer(state: &mut State, request: &Request) -> Answer {
         ("POST", ["publish" | "send"]) => return publish(state, request, &parts),
         _ => not_found(),
     };
-    Answer::Sent(response)
+    PlatformAnswer::Sent(response)
 }
 
 const LOGIN: &str = "<form method=\"post\" action=\"/login\">\
@@ -110,20 +114,24 @@ const LOGIN: &str = "<form method=\"post\" action=\"/login\">\
 <label>Password<input id=\"password\" name=\"password\" type=\"password\"></label>\
 <button id=\"login\" type=\"submit\">Log in</button></form>";
 
-fn log_in(state: &State, request: &Request) -> Response {
+fn log_in(state: &PlatformState, request: &PlatformRequest) -> PlatformResponse {
     let form = request.form();
     if field(&form, "password") != state.options.token {
         let refusal = format!("<p id=\"refused\">The password is wrong.</p>{LOGIN}");
-        return Response {
+        return PlatformResponse {
             status: 401,
             ..page("Log in", &refusal)
         };
     }
     let cookie = format!("{COOKIE}={}; Path=/; HttpOnly", state.options.token);
-    Response::see_other("/compose").with_header("set-cookie", &cookie)
+    PlatformResponse::see_other("/compose").with_header("set-cookie", &cookie)
 }
 
-fn list(state: &mut State, request: &Request, names: &Names) -> Response {
+fn list(
+    state: &mut PlatformState,
+    request: &PlatformRequest,
+    names: &PageNames,
+) -> PlatformResponse {
     let key = request.query.get("key");
     let posts = state.look_for_posts(|post| key.is_none() || post.key.as_ref() == key);
     let mut items: String = posts.iter().map(article).collect();
@@ -140,7 +148,7 @@ fn list(state: &mut State, request: &Request, names: &Names) -> Response {
     )
 }
 
-fn article(post: &Post) -> String {
+fn article(post: &PlatformPost) -> String {
     let key = escape(post.key.as_deref().unwrap_or_default());
     let (title, text) = (escape(&post.title), escape(&post.text));
     let id = post.id;
@@ -156,7 +164,7 @@ fn reply_item(text: &str, key: Option<&str>) -> String {
     format!("<p class=\"reply text\" data-key=\"{key}\">{text}</p>")
 }
 
-fn show(state: &mut State, id: &str, names: &Names) -> Response {
+fn show(state: &mut PlatformState, id: &str, names: &PageNames) -> PlatformResponse {
     let posts = state.look_for_posts(|post| post.id.to_string() == id);
     let Some(post) = posts.first() else {
         return not_found();
@@ -191,7 +199,7 @@ fn show(state: &mut State, id: &str, names: &Names) -> Response {
     page(&post.title, &body)
 }
 
-fn compose(names: &Names) -> Response {
+fn compose(names: &PageNames) -> PlatformResponse {
     let fields = [
         names.input("Title", "title"),
         names.area("Text", "text"),
@@ -205,7 +213,11 @@ fn compose(names: &Names) -> Response {
     )
 }
 
-fn preview(state: &State, request: &Request, names: &Names) -> Response {
+fn preview(
+    state: &PlatformState,
+    request: &PlatformRequest,
+    names: &PageNames,
+) -> PlatformResponse {
     let form = request.form();
     if let Some(objection) = state.objection(&post_of(&form)) {
         return objected(&objection);
@@ -220,7 +232,7 @@ fn preview(state: &State, request: &Request, names: &Names) -> Response {
     page("Preview", &(shown + &form))
 }
 
-fn reply_form(names: &Names) -> Response {
+fn reply_form(names: &PageNames) -> PlatformResponse {
     let fields = [
         names.input("Comment number", "comment"),
         names.area("Text", "text"),
@@ -233,7 +245,7 @@ fn reply_form(names: &Names) -> Response {
     )
 }
 
-fn review(state: &State, request: &Request, names: &Names) -> Response {
+fn review(state: &PlatformState, request: &PlatformRequest, names: &PageNames) -> PlatformResponse {
     let form = request.form();
     if let Some(objection) = state.objection(&reply_of(&form)) {
         return objected(&objection);
@@ -255,53 +267,53 @@ fn review(state: &State, request: &Request, names: &Names) -> Response {
     page("Preview", &(shown + &form))
 }
 
-fn publish(state: &mut State, request: &Request, parts: &[&str]) -> Answer {
+fn publish(state: &mut PlatformState, request: &PlatformRequest, parts: &[&str]) -> PlatformAnswer {
     let form = request.form();
     let draft = match parts {
         ["send"] => reply_of(&form),
         _ => post_of(&form),
     };
     if let Some(objection) = state.objection(&draft) {
-        return Answer::Sent(objected(&objection));
+        return PlatformAnswer::Sent(objected(&objection));
     }
     let key = Some(field(&form, "key").to_owned()).filter(|key| !key.is_empty());
     let post = match state.commit(draft, key) {
-        Made::Post(post) => Some(post.id),
-        Made::Reply(reply) => state
+        CreatedItem::Post(post) => Some(post.id),
+        CreatedItem::Reply(reply) => state
             .comments
             .iter()
             .find(|comment| comment.id == reply.comment)
             .map(|comment| comment.post),
     };
     let to = post.map_or_else(|| "/posts".to_owned(), |post| format!("/posts/{post}"));
-    state.tell(Response::see_other(&to))
+    state.tell(PlatformResponse::see_other(&to))
 }
 
-fn post_of(form: &BTreeMap<String, String>) -> Draft {
-    Draft::Post {
+fn post_of(form: &BTreeMap<String, String>) -> PlatformDraft {
+    PlatformDraft::Post {
         title: field(form, "title").to_owned(),
         text: field(form, "text").to_owned(),
         schedule: Some(field(form, "schedule").to_owned()).filter(|when| !when.is_empty()),
     }
 }
 
-fn reply_of(form: &BTreeMap<String, String>) -> Draft {
-    Draft::Reply {
+fn reply_of(form: &BTreeMap<String, String>) -> PlatformDraft {
+    PlatformDraft::Reply {
         comment: field(form, "comment").parse().unwrap_or_default(),
         text: field(form, "text").to_owned(),
     }
 }
 
-fn objected(objection: &str) -> Response {
+fn objected(objection: &str) -> PlatformResponse {
     let body = format!("<p id=\"refused\">{}</p>", escape(objection));
-    Response {
+    PlatformResponse {
         status: 422,
         ..page("Not yet", &body)
     }
 }
 
-fn not_found() -> Response {
-    Response {
+fn not_found() -> PlatformResponse {
+    PlatformResponse {
         status: 404,
         ..page(
             "Nothing here",
@@ -310,9 +322,9 @@ fn not_found() -> Response {
     }
 }
 
-fn page(title: &str, body: &str) -> Response {
+fn page(title: &str, body: &str) -> PlatformResponse {
     let title = escape(title);
-    Response::html(
+    PlatformResponse::html(
         200,
         format!(
             "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\

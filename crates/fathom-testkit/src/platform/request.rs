@@ -8,7 +8,7 @@ use crate::server::http::RawRequest;
 
 /// What a request is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum RequestKind {
     /// A post or a reply is to be made, over the API or by a form.
     Publish,
     /// The same, as a rehearsal.
@@ -25,14 +25,14 @@ pub enum Kind {
 
 /// A request.
 #[derive(Debug)]
-pub(crate) struct Request {
+pub(crate) struct PlatformRequest {
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) query: BTreeMap<String, String>,
     raw: RawRequest,
 }
 
-impl Request {
+impl PlatformRequest {
     pub(crate) fn of(raw: RawRequest) -> Self {
         let (path, query) = raw.path.split_once('?').unwrap_or((&raw.path, ""));
         Self {
@@ -83,21 +83,21 @@ impl Request {
 }
 
 /// What becomes of a request.
-pub(crate) enum Answer {
-    Sent(Response),
+pub(crate) enum PlatformAnswer {
+    Sent(PlatformResponse),
     /// The connection is dropped.
     Lost,
 }
 
 /// An answer.
-pub(crate) struct Response {
+pub(crate) struct PlatformResponse {
     pub(crate) status: u16,
     pub(crate) content_type: &'static str,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: String,
 }
 
-impl Response {
+impl PlatformResponse {
     pub(crate) fn json(status: u16, body: &Value) -> Self {
         Self {
             status,

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::PlatformOptions;
-use super::request::{Answer, Kind, Response};
-use super::when::Tally;
-use crate::sim::rng::Rng;
+use super::request::{PlatformAnswer, PlatformResponse, RequestKind};
+use super::when::FaultTally;
+use crate::sim::rng::SimRng;
 
 /// Longest title that is taken.
 const TITLE_CHARS_MAX: usize = 120;
@@ -16,7 +16,7 @@ const TEXT_CHARS_MAX: usize = 12_000;
 
 /// A post.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Post {
+pub struct PlatformPost {
     /// Its number.
     pub id: u64,
     /// The key it came with.
@@ -34,7 +34,7 @@ pub struct Post {
 
 /// A comment on a post, by a visitor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Comment {
+pub struct PlatformComment {
     /// Its number.
     pub id: u64,
     /// The post.
@@ -47,7 +47,7 @@ pub struct Comment {
 
 /// The answer of the account's owner to a comment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Reply {
+pub struct PlatformReply {
     /// Its number.
     pub id: u64,
     /// The comment.
@@ -63,7 +63,7 @@ pub struct Reply {
 
 /// A post or a reply that someone wants to make.
 #[derive(Debug)]
-pub(super) enum Draft {
+pub(super) enum PlatformDraft {
     Post {
         title: String,
         text: String,
@@ -76,79 +76,83 @@ pub(super) enum Draft {
 }
 
 /// What was made.
-pub(super) enum Made {
-    Post(Post),
-    Reply(Reply),
+pub(super) enum CreatedItem {
+    Post(PlatformPost),
+    Reply(PlatformReply),
 }
 
 /// Everything.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct PlatformState {
     pub(super) options: PlatformOptions,
-    pub(super) posts: Vec<Post>,
-    pub(super) comments: Vec<Comment>,
-    pub(super) replies: Vec<Reply>,
-    pub(super) counts: BTreeMap<Kind, u64>,
-    rng: Rng,
-    limited: Tally,
-    failed: Tally,
-    failed_late: Tally,
-    lost: Tally,
+    pub(super) posts: Vec<PlatformPost>,
+    pub(super) comments: Vec<PlatformComment>,
+    pub(super) replies: Vec<PlatformReply>,
+    pub(super) counts: BTreeMap<RequestKind, u64>,
+    rng: SimRng,
+    limited: FaultTally,
+    failed: FaultTally,
+    failed_late: FaultTally,
+    lost: FaultTally,
 }
 
-impl State {
+impl PlatformState {
     pub(super) fn new(options: PlatformOptions) -> Self {
         Self {
-            rng: Rng::new(options.seed),
+            rng: SimRng::new(options.seed),
             options,
             posts: Vec::new(),
             comments: Vec::new(),
             replies: Vec::new(),
             counts: BTreeMap::new(),
-            limited: Tally::default(),
-            failed: Tally::default(),
-            failed_late: Tally::default(),
-            lost: Tally::default(),
+            limited: FaultTally::default(),
+            failed: FaultTally::default(),
+            failed_late: FaultTally::default(),
+            lost: FaultTally::default(),
         }
     }
 
     pub(super) fn change(&mut self, change: impl FnOnce(&mut PlatformOptions)) {
         change(&mut self.options);
-        self.limited = Tally::default();
-        self.failed = Tally::default();
-        self.failed_late = Tally::default();
-        self.lost = Tally::default();
+        self.limited = FaultTally::default();
+        self.failed = FaultTally::default();
+        self.failed_late = FaultTally::default();
+        self.lost = FaultTally::default();
     }
 
-    pub(super) fn count(&mut self, kind: Kind) {
+    pub(super) fn count(&mut self, kind: RequestKind) {
         *self.counts.entry(kind).or_default() += 1;
     }
 
     /// Turns a request of the API away before anything is done.
-    pub(super) fn turn_away(&mut self) -> Option<Response> {
+    pub(super) fn turn_away(&mut self) -> Option<PlatformResponse> {
         if self.limited.next(self.options.limit, &mut self.rng) {
-            let busy = Response::error(429, "rate_limited", "too many requests");
+            let busy = PlatformResponse::error(429, "rate_limited", "too many requests");
             return Some(busy.with_header("retry-after", "1"));
         }
         let fails = self.failed.next(self.options.fail, &mut self.rng);
-        fails.then(|| Response::error(503, "unavailable", "try again later"))
+        fails.then(|| PlatformResponse::error(503, "unavailable", "try again later"))
     }
 
     /// What the author of a commit hears of it.
-    pub(super) fn tell(&mut self, response: Response) -> Answer {
+    pub(super) fn tell(&mut self, response: PlatformResponse) -> PlatformAnswer {
         if self.lost.next(self.options.lose, &mut self.rng) {
-            return Answer::Lost;
+            return PlatformAnswer::Lost;
         }
         if self.failed_late.next(self.options.fail_late, &mut self.rng) {
-            return Answer::Sent(Response::error(500, "internal", "something broke"));
+            return PlatformAnswer::Sent(PlatformResponse::error(
+                500,
+                "internal",
+                "something broke",
+            ));
         }
-        Answer::Sent(response)
+        PlatformAnswer::Sent(response)
     }
 
     /// Why a draft cannot be taken, if so.
-    pub(super) fn objection(&self, draft: &Draft) -> Option<String> {
+    pub(super) fn objection(&self, draft: &PlatformDraft) -> Option<String> {
         let text = match draft {
-            Draft::Post { title, text, .. } => {
+            PlatformDraft::Post { title, text, .. } => {
                 if title.trim().is_empty() {
                     return Some("the title is missing".to_owned());
                 }
@@ -159,7 +163,7 @@ impl State {
                 }
                 text
             }
-            Draft::Reply { comment, text } => {
+            PlatformDraft::Reply { comment, text } => {
                 if !self.comments.iter().any(|known| known.id == *comment) {
                     return Some("there is no such comment".to_owned());
                 }
@@ -174,19 +178,19 @@ impl State {
     }
 
     /// Makes a post or reply, unless it is there and the platform looks.
-    pub(super) fn commit(&mut self, draft: Draft, key: Option<String>) -> Made {
+    pub(super) fn commit(&mut self, draft: PlatformDraft, key: Option<String>) -> CreatedItem {
         let known = key.as_ref().filter(|_| self.options.dedupe);
         match draft {
-            Draft::Post {
+            PlatformDraft::Post {
                 title,
                 text,
                 schedule,
             } => {
                 let earlier = self.posts.iter().find(|p| known.is_some() && p.key == key);
                 if let Some(earlier) = earlier {
-                    return Made::Post(earlier.clone());
+                    return CreatedItem::Post(earlier.clone());
                 }
-                let post = Post {
+                let post = PlatformPost {
                     id: next_id(self.posts.len()),
                     key,
                     title,
@@ -198,17 +202,17 @@ impl State {
                 if let Some(said) = self.options.visitor.clone() {
                     self.add_comment(post.id, "a visitor", &said);
                 }
-                Made::Post(post)
+                CreatedItem::Post(post)
             }
-            Draft::Reply { comment, text } => {
+            PlatformDraft::Reply { comment, text } => {
                 let earlier = self
                     .replies
                     .iter()
                     .find(|r| known.is_some() && r.key == key);
                 if let Some(earlier) = earlier {
-                    return Made::Reply(earlier.clone());
+                    return CreatedItem::Reply(earlier.clone());
                 }
-                let reply = Reply {
+                let reply = PlatformReply {
                     id: next_id(self.replies.len()),
                     comment,
                     key,
@@ -216,13 +220,16 @@ impl State {
                     lookups: 0,
                 };
                 self.replies.push(reply.clone());
-                Made::Reply(reply)
+                CreatedItem::Reply(reply)
             }
         }
     }
 
     /// The posts that are meant and can be seen; each look brings the hidden ones nearer.
-    pub(super) fn look_for_posts(&mut self, meant: impl Fn(&Post) -> bool) -> Vec<Post> {
+    pub(super) fn look_for_posts(
+        &mut self,
+        meant: impl Fn(&PlatformPost) -> bool,
+    ) -> Vec<PlatformPost> {
         let after = self.options.visible_after;
         let meant = self.posts.iter_mut().filter(|post| meant(post));
         meant
@@ -231,7 +238,10 @@ impl State {
     }
 
     /// The same for replies.
-    pub(super) fn look_for_replies(&mut self, meant: impl Fn(&Reply) -> bool) -> Vec<Reply> {
+    pub(super) fn look_for_replies(
+        &mut self,
+        meant: impl Fn(&PlatformReply) -> bool,
+    ) -> Vec<PlatformReply> {
         let after = self.options.visible_after;
         let meant = self.replies.iter_mut().filter(|reply| meant(reply));
         meant
@@ -241,7 +251,7 @@ impl State {
 
     pub(super) fn add_comment(&mut self, post: u64, author: &str, text: &str) -> u64 {
         let id = next_id(self.comments.len());
-        self.comments.push(Comment {
+        self.comments.push(PlatformComment {
             id,
             post,
             author: author.to_owned(),

@@ -1,10 +1,10 @@
 //! How often something goes wrong.
 
-use crate::sim::rng::Rng;
+use crate::sim::rng::SimRng;
 
 /// Which of many things go wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum When {
+pub enum FaultRate {
     /// None.
     #[default]
     Never,
@@ -20,18 +20,18 @@ pub enum When {
 
 /// Counts what could go wrong.
 #[derive(Debug, Default)]
-pub(crate) struct Tally(u64);
+pub(crate) struct FaultTally(u64);
 
-impl Tally {
+impl FaultTally {
     /// Whether the next one does.
-    pub(crate) fn next(&mut self, when: When, rng: &mut Rng) -> bool {
+    pub(crate) fn next(&mut self, when: FaultRate, rng: &mut SimRng) -> bool {
         self.0 += 1;
         match when {
-            When::Never => false,
-            When::Always => true,
-            When::First(count) => self.0 <= count,
-            When::Every(count) => count > 0 && self.0.is_multiple_of(count),
-            When::Permille(permille) => rng.chance(permille),
+            FaultRate::Never => false,
+            FaultRate::Always => true,
+            FaultRate::First(count) => self.0 <= count,
+            FaultRate::Every(count) => count > 0 && self.0.is_multiple_of(count),
+            FaultRate::Permille(permille) => rng.chance(permille),
         }
     }
 }

@@ -6,54 +6,54 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use super::wire::Seen;
+use super::wire::SeenRequest;
 
 /// Decides what happens with each request.
-pub trait Behave: Send + Sync {
+pub trait ServerBehaviour: Send + Sync {
     /// The behaviour for one request.
-    fn behave(&self, seen: &Seen) -> Behaviour;
+    fn behave(&self, seen: &SeenRequest) -> ReplyBehaviour;
 }
 
-impl<F: Fn(&Seen) -> Behaviour + Send + Sync> Behave for F {
-    fn behave(&self, seen: &Seen) -> Behaviour {
+impl<F: Fn(&SeenRequest) -> ReplyBehaviour + Send + Sync> ServerBehaviour for F {
+    fn behave(&self, seen: &SeenRequest) -> ReplyBehaviour {
         self(seen)
     }
 }
 
 /// Behaviours taken one by one.
-pub(super) struct Queue(Mutex<VecDeque<Behaviour>>);
+pub(super) struct BehaviourQueue(Mutex<VecDeque<ReplyBehaviour>>);
 
-impl Queue {
-    pub(super) fn new(behaviours: impl IntoIterator<Item = Behaviour>) -> Self {
+impl BehaviourQueue {
+    pub(super) fn new(behaviours: impl IntoIterator<Item = ReplyBehaviour>) -> Self {
         Self(Mutex::new(behaviours.into_iter().collect()))
     }
 }
 
-impl Behave for Queue {
-    fn behave(&self, _: &Seen) -> Behaviour {
+impl ServerBehaviour for BehaviourQueue {
+    fn behave(&self, _: &SeenRequest) -> ReplyBehaviour {
         let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        queue
-            .pop_front()
-            .unwrap_or_else(|| Behaviour::status(500).body("the test queued no more behaviours"))
+        queue.pop_front().unwrap_or_else(|| {
+            ReplyBehaviour::status(500).body("the test queued no more behaviours")
+        })
     }
 }
 
 /// What happens with one request.
 #[derive(Clone, Debug)]
-pub struct Behaviour {
+pub struct ReplyBehaviour {
     /// Time before the answer.
     pub latency: Duration,
     /// Held before a whole answer, and before every chunk of a streamed one.
-    pub gate: Option<Gate>,
+    pub gate: Option<ChunkGate>,
     /// The answer.
-    pub act: Act,
+    pub act: ServerAction,
 }
 
 /// An answer, or a fault.
 #[derive(Clone, Debug)]
-pub enum Act {
+pub enum ServerAction {
     /// A well-formed reply in the wire format that was asked.
-    Reply(Reply),
+    Reply(ReplyScript),
     /// A status with a body.
     Status {
         /// HTTP status.
@@ -84,15 +84,15 @@ pub enum Act {
 
 /// A model's reply as the server tells it.
 #[derive(Clone, Debug)]
-pub struct Reply {
+pub struct ReplyScript {
     /// What the model says.
     pub text: String,
     /// Tools that it wants called, each with its arguments as JSON text.
     pub calls: Vec<(String, String)>,
     /// Why it stopped.
-    pub finish: Finish,
+    pub finish: FinishCode,
     /// What it claims to have used.
-    pub usage: Tally,
+    pub usage: ReportedUsage,
     /// The pieces of a streamed reply; words when not given.
     pub chunks: Option<Vec<String>>,
     /// The connection closes after this many chunks, or in the middle of a whole reply.
@@ -101,7 +101,7 @@ pub struct Reply {
 
 /// Why the model stopped, in the words of each wire format.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finish {
+pub enum FinishCode {
     /// It was done.
     Stop,
     /// It ran into the output cap.
@@ -116,7 +116,7 @@ pub enum Finish {
 
 /// What the server says was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tally {
+pub enum ReportedUsage {
     /// One token for every word.
     Words,
     /// These numbers, true or not.
@@ -130,14 +130,14 @@ pub enum Tally {
     Missing,
 }
 
-impl Behaviour {
+impl ReplyBehaviour {
     /// A well-formed reply.
     pub fn reply(text: impl Into<String>) -> Self {
-        Self::of(Act::Reply(Reply {
+        Self::of(ServerAction::Reply(ReplyScript {
             text: text.into(),
             calls: Vec::new(),
-            finish: Finish::Stop,
-            usage: Tally::Words,
+            finish: FinishCode::Stop,
+            usage: ReportedUsage::Words,
             chunks: None,
             cut_after: None,
         }))
@@ -167,7 +167,7 @@ impl Behaviour {
 
     /// An error status with a JSON body.
     pub fn status(code: u16) -> Self {
-        Self::of(Act::Status {
+        Self::of(ServerAction::Status {
             code,
             headers: Vec::new(),
             content_type: "application/json".to_owned(),
@@ -185,7 +185,7 @@ impl Behaviour {
 
     /// A 200 with any body.
     pub fn page(content_type: &str, body: &str) -> Self {
-        Self::of(Act::Status {
+        Self::of(ServerAction::Status {
             code: 200,
             headers: Vec::new(),
             content_type: content_type.to_owned(),
@@ -195,7 +195,7 @@ impl Behaviour {
 
     /// A streamed 200 of server-sent events with exactly these bytes.
     pub fn frames<'a>(frames: impl IntoIterator<Item = &'a str>) -> Self {
-        Self::of(Act::Frames {
+        Self::of(ServerAction::Frames {
             content_type: "text/event-stream".to_owned(),
             frames: frames.into_iter().map(str::to_owned).collect(),
         })
@@ -203,26 +203,28 @@ impl Behaviour {
 
     /// Bytes that are no HTTP.
     pub fn garbage() -> Self {
-        Self::of(Act::Garbage(b"\x00\x17SSH-2.0-not-http\r\n\r\n".to_vec()))
+        Self::of(ServerAction::Garbage(
+            b"\x00\x17SSH-2.0-not-http\r\n\r\n".to_vec(),
+        ))
     }
 
     /// A reset connection.
     pub fn reset() -> Self {
-        Self::of(Act::Reset)
+        Self::of(ServerAction::Reset)
     }
 
     /// A connection that closes without an answer.
     pub fn close() -> Self {
-        Self::of(Act::Close)
+        Self::of(ServerAction::Close)
     }
 
     /// A server that never answers.
     pub fn stall() -> Self {
-        Self::of(Act::Stall)
+        Self::of(ServerAction::Stall)
     }
 
     /// An act without delay.
-    pub fn of(act: Act) -> Self {
+    pub fn of(act: ServerAction) -> Self {
         Self {
             latency: Duration::ZERO,
             gate: None,
@@ -239,21 +241,21 @@ impl Behaviour {
 
     /// Held by `gate`.
     #[must_use]
-    pub fn gated(mut self, gate: &Gate) -> Self {
+    pub fn gated(mut self, gate: &ChunkGate) -> Self {
         self.gate = Some(gate.clone());
         self
     }
 
     /// Ends for this reason.
     #[must_use]
-    pub fn finish(mut self, finish: Finish) -> Self {
+    pub fn finish(mut self, finish: FinishCode) -> Self {
         self.edit(|reply| reply.finish = finish);
         self
     }
 
     /// Claims this usage.
     #[must_use]
-    pub fn usage(mut self, usage: Tally) -> Self {
+    pub fn usage(mut self, usage: ReportedUsage) -> Self {
         self.edit(|reply| reply.usage = usage);
         self
     }
@@ -268,7 +270,7 @@ impl Behaviour {
     /// With another header; only a status has them.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
-        if let Act::Status { headers, .. } = &mut self.act {
+        if let ServerAction::Status { headers, .. } = &mut self.act {
             headers.push((name.to_owned(), value.to_owned()));
         }
         self
@@ -277,14 +279,14 @@ impl Behaviour {
     /// With another body; only a status has one.
     #[must_use]
     pub fn body(mut self, text: &str) -> Self {
-        if let Act::Status { body, .. } = &mut self.act {
+        if let ServerAction::Status { body, .. } = &mut self.act {
             text.clone_into(body);
         }
         self
     }
 
-    fn edit(&mut self, change: impl FnOnce(&mut Reply)) {
-        if let Act::Reply(reply) = &mut self.act {
+    fn edit(&mut self, change: impl FnOnce(&mut ReplyScript)) {
+        if let ServerAction::Reply(reply) = &mut self.act {
             change(reply);
         }
     }
@@ -292,9 +294,9 @@ impl Behaviour {
 
 /// Holds a server back until the test lets it go on, one step at a time.
 #[derive(Clone, Debug)]
-pub struct Gate(Arc<Semaphore>);
+pub struct ChunkGate(Arc<Semaphore>);
 
-impl Gate {
+impl ChunkGate {
     /// A closed gate.
     #[expect(
         clippy::new_without_default,

@@ -4,25 +4,29 @@ use std::sync::Arc;
 
 use tokio::net::TcpStream;
 
-use super::behaviour::{Act, Behave, Behaviour, Gate, Reply};
-use super::flight::Flight;
-use super::http::{Connection, Gone, head, streamed_head};
-use super::wire::Seen;
+use super::behaviour::{ChunkGate, ReplyBehaviour, ReplyScript, ServerAction, ServerBehaviour};
+use super::flight::RequestLog;
+use super::http::{ClientGone, HttpConnection, head, streamed_head};
+use super::wire::SeenRequest;
 
 /// Whether the connection takes another request.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Next {
+enum NextRequest {
     Request,
     End,
 }
 
-pub(super) async fn serve(stream: TcpStream, flight: Arc<Flight>, behave: Arc<dyn Behave>) {
-    let Ok(mut connection) = Connection::new(stream) else {
+pub(super) async fn serve(
+    stream: TcpStream,
+    flight: Arc<RequestLog>,
+    behave: Arc<dyn ServerBehaviour>,
+) {
+    let Ok(mut connection) = HttpConnection::new(stream) else {
         return;
     };
     while let Ok(raw) = connection.request().await {
         let keeps_alive = raw.keeps_alive();
-        let Some(seen) = Seen::of(flight.number(), raw) else {
+        let Some(seen) = SeenRequest::of(flight.number(), raw) else {
             let body = r#"{"error":{"message":"no such address, or the body is no JSON"}}"#;
             let answer = head(404, "application/json", &[], body.len()) + body;
             if connection.write(answer.as_bytes()).await.is_err() || !keeps_alive {
@@ -33,7 +37,7 @@ pub(super) async fn serve(stream: TcpStream, flight: Arc<Flight>, behave: Arc<dy
         let seen = Arc::new(seen);
         let landing = flight.take_off(&seen);
         let behaviour = behave.behave(&seen);
-        if matches!(behaviour.act, Act::Reset) {
+        if matches!(behaviour.act, ServerAction::Reset) {
             if pause(&mut connection, &behaviour).await.is_ok() {
                 connection.reset();
                 landing.written();
@@ -43,11 +47,11 @@ pub(super) async fn serve(stream: TcpStream, flight: Arc<Flight>, behave: Arc<dy
         match answer(&mut connection, &seen, behaviour).await {
             Ok(next) => {
                 landing.written();
-                if next == Next::End || !keeps_alive {
+                if next == NextRequest::End || !keeps_alive {
                     return;
                 }
             }
-            Err(Gone) => return,
+            Err(ClientGone) => return,
         }
     }
 }
@@ -56,7 +60,10 @@ pub(super) async fn serve(stream: TcpStream, flight: Arc<Flight>, behave: Arc<dy
     clippy::disallowed_methods,
     reason = "a slow model is what the server plays; the test that asks for it waits"
 )]
-async fn pause(connection: &mut Connection, behaviour: &Behaviour) -> Result<(), Gone> {
+async fn pause(
+    connection: &mut HttpConnection,
+    behaviour: &ReplyBehaviour,
+) -> Result<(), ClientGone> {
     if behaviour.latency.is_zero() {
         return Ok(());
     }
@@ -65,7 +72,7 @@ async fn pause(connection: &mut Connection, behaviour: &Behaviour) -> Result<(),
         .await
 }
 
-async fn pass(connection: &mut Connection, gate: Option<&Gate>) -> Result<(), Gone> {
+async fn pass(connection: &mut HttpConnection, gate: Option<&ChunkGate>) -> Result<(), ClientGone> {
     match gate {
         Some(gate) => connection.during(gate.pass()).await,
         None => Ok(()),
@@ -73,19 +80,19 @@ async fn pass(connection: &mut Connection, gate: Option<&Gate>) -> Result<(), Go
 }
 
 async fn answer(
-    connection: &mut Connection,
-    seen: &Seen,
-    behaviour: Behaviour,
-) -> Result<Next, Gone> {
+    connection: &mut HttpConnection,
+    seen: &SeenRequest,
+    behaviour: ReplyBehaviour,
+) -> Result<NextRequest, ClientGone> {
     pause(connection, &behaviour).await?;
     let gate = behaviour.gate.as_ref();
     match behaviour.act {
-        Act::Reply(reply) if seen.streamed => stream(connection, seen, &reply, gate).await,
-        Act::Reply(reply) => {
+        ServerAction::Reply(reply) if seen.streamed => stream(connection, seen, &reply, gate).await,
+        ServerAction::Reply(reply) => {
             pass(connection, gate).await?;
             whole(connection, seen, &reply).await
         }
-        Act::Status {
+        ServerAction::Status {
             code,
             headers,
             content_type,
@@ -94,9 +101,9 @@ async fn answer(
             pass(connection, gate).await?;
             let answer = head(code, &content_type, &headers, body.len()) + &body;
             connection.write(answer.as_bytes()).await?;
-            Ok(Next::Request)
+            Ok(NextRequest::Request)
         }
-        Act::Frames {
+        ServerAction::Frames {
             content_type,
             frames,
         } => {
@@ -107,43 +114,47 @@ async fn answer(
                 connection.write_chunk(&frame).await?;
             }
             connection.write(b"0\r\n\r\n").await?;
-            Ok(Next::Request)
+            Ok(NextRequest::Request)
         }
-        Act::Garbage(bytes) => {
+        ServerAction::Garbage(bytes) => {
             pass(connection, gate).await?;
             connection.write(&bytes).await?;
-            Ok(Next::End)
+            Ok(NextRequest::End)
         }
-        Act::Close | Act::Reset => {
+        ServerAction::Close | ServerAction::Reset => {
             pass(connection, gate).await?;
-            Ok(Next::End)
+            Ok(NextRequest::End)
         }
-        Act::Stall => {
+        ServerAction::Stall => {
             connection.client_gone().await;
-            Err(Gone)
+            Err(ClientGone)
         }
     }
 }
 
-async fn whole(connection: &mut Connection, seen: &Seen, reply: &Reply) -> Result<Next, Gone> {
+async fn whole(
+    connection: &mut HttpConnection,
+    seen: &SeenRequest,
+    reply: &ReplyScript,
+) -> Result<NextRequest, ClientGone> {
     let body = reply.whole(seen);
     let mut answer = head(200, "application/json", &[], body.len()).into_bytes();
     if reply.cut_after.is_some() {
         answer.extend_from_slice(&body.as_bytes()[..body.len() / 2]);
         connection.write(&answer).await?;
-        return Ok(Next::End);
+        return Ok(NextRequest::End);
     }
     answer.extend_from_slice(body.as_bytes());
     connection.write(&answer).await?;
-    Ok(Next::Request)
+    Ok(NextRequest::Request)
 }
 
 async fn stream(
-    connection: &mut Connection,
-    seen: &Seen,
-    reply: &Reply,
-    gate: Option<&Gate>,
-) -> Result<Next, Gone> {
+    connection: &mut HttpConnection,
+    seen: &SeenRequest,
+    reply: &ReplyScript,
+    gate: Option<&ChunkGate>,
+) -> Result<NextRequest, ClientGone> {
     let told = reply.streamed(seen);
     let head = streamed_head(told.content_type);
     connection.write(head.as_bytes()).await?;
@@ -152,15 +163,15 @@ async fn stream(
     }
     for (sent, piece) in told.pieces.iter().enumerate() {
         if reply.cut_after == Some(sent) {
-            return Ok(Next::End);
+            return Ok(NextRequest::End);
         }
         pass(connection, gate).await?;
         connection.write_chunk(piece).await?;
     }
     if reply.cut_after.is_some() {
-        return Ok(Next::End);
+        return Ok(NextRequest::End);
     }
     pass(connection, gate).await?;
     connection.write_last_chunk(&told.closing).await?;
-    Ok(Next::Request)
+    Ok(NextRequest::Request)
 }

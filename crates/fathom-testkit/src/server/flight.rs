@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Notify;
 
-use super::Witness;
-use super::wire::Seen;
+use super::RequestWitness;
+use super::wire::SeenRequest;
 
 /// Whether requests are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Retention {
+pub enum LogRetention {
     /// All of them, for tests.
     #[default]
     Keep,
@@ -20,7 +20,7 @@ pub enum Retention {
 
 /// How far a request got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RequestOutcome {
     /// It is being answered.
     Open,
     /// The answer, or the scripted fault, was written in full.
@@ -31,26 +31,26 @@ pub enum Outcome {
 
 /// A request and how it ended.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct RequestEntry {
     /// The request.
-    pub seen: Arc<Seen>,
+    pub seen: Arc<SeenRequest>,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: RequestOutcome,
 }
 
-pub(super) struct Flight {
-    retention: Retention,
-    witness: Option<Witness>,
+pub(super) struct RequestLog {
+    retention: LogRetention,
+    witness: Option<RequestWitness>,
     connections: AtomicUsize,
     arrivals: AtomicU64,
     now: AtomicUsize,
     most: AtomicUsize,
-    log: Mutex<Vec<Entry>>,
+    log: Mutex<Vec<RequestEntry>>,
     changed: Notify,
 }
 
-impl Flight {
-    pub(super) fn new(retention: Retention, witness: Option<Witness>) -> Self {
+impl RequestLog {
+    pub(super) fn new(retention: LogRetention, witness: Option<RequestWitness>) -> Self {
         Self {
             retention,
             witness,
@@ -77,32 +77,32 @@ impl Flight {
     }
 
     /// Notes a request. Until the result is settled or dropped, it is in flight.
-    pub(super) fn take_off(self: &Arc<Self>, seen: &Arc<Seen>) -> Landing {
+    pub(super) fn take_off(self: &Arc<Self>, seen: &Arc<SeenRequest>) -> InFlightRequest {
         if let Some(witness) = &self.witness {
             witness(seen);
         }
         let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(now, Ordering::SeqCst);
         let place = match self.retention {
-            Retention::Forget => None,
-            Retention::Keep => {
+            LogRetention::Forget => None,
+            LogRetention::Keep => {
                 let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-                log.push(Entry {
+                log.push(RequestEntry {
                     seen: Arc::clone(seen),
-                    outcome: Outcome::Open,
+                    outcome: RequestOutcome::Open,
                 });
                 Some(log.len() - 1)
             }
         };
         self.changed.notify_waiters();
-        Landing {
+        InFlightRequest {
             flight: Arc::clone(self),
             place,
-            outcome: Outcome::ClientGone,
+            outcome: RequestOutcome::ClientGone,
         }
     }
 
-    pub(super) fn log(&self) -> Vec<Entry> {
+    pub(super) fn log(&self) -> Vec<RequestEntry> {
         self.log
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -113,7 +113,7 @@ impl Flight {
         self.most.load(Ordering::SeqCst)
     }
 
-    pub(super) async fn until(&self, wished: impl Fn(&[Entry]) -> bool) {
+    pub(super) async fn until(&self, wished: impl Fn(&[RequestEntry]) -> bool) {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
@@ -127,20 +127,20 @@ impl Flight {
 }
 
 /// A request in flight.
-pub(super) struct Landing {
-    flight: Arc<Flight>,
+pub(super) struct InFlightRequest {
+    flight: Arc<RequestLog>,
     place: Option<usize>,
-    outcome: Outcome,
+    outcome: RequestOutcome,
 }
 
-impl Landing {
+impl InFlightRequest {
     /// The answer was written in full.
     pub(super) fn written(mut self) {
-        self.outcome = Outcome::Written;
+        self.outcome = RequestOutcome::Written;
     }
 }
 
-impl Drop for Landing {
+impl Drop for InFlightRequest {
     fn drop(&mut self) {
         self.flight.now.fetch_sub(1, Ordering::SeqCst);
         if let Some(place) = self.place {

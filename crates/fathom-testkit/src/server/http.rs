@@ -37,22 +37,22 @@ impl RawRequest {
 
 /// The client went away, or spoke no HTTP.
 #[derive(Debug)]
-pub(crate) struct Gone;
+pub(crate) struct ClientGone;
 
-impl From<io::Error> for Gone {
+impl From<io::Error> for ClientGone {
     fn from(_: io::Error) -> Self {
         Self
     }
 }
 
 /// One client's connection.
-pub(crate) struct Connection {
+pub(crate) struct HttpConnection {
     stream: TcpStream,
     unread: Vec<u8>,
 }
 
-impl Connection {
-    pub(crate) fn new(stream: TcpStream) -> Result<Self, Gone> {
+impl HttpConnection {
+    pub(crate) fn new(stream: TcpStream) -> Result<Self, ClientGone> {
         stream.set_nodelay(true)?;
         Ok(Self {
             stream,
@@ -61,7 +61,7 @@ impl Connection {
     }
 
     /// The next request.
-    pub(crate) async fn request(&mut self) -> Result<RawRequest, Gone> {
+    pub(crate) async fn request(&mut self) -> Result<RawRequest, ClientGone> {
         let (mut request, head_bytes) = loop {
             if let Some(parsed) = parse_head(&self.unread)? {
                 break parsed;
@@ -69,11 +69,11 @@ impl Connection {
             self.more().await?;
         };
         let length = match request.header("content-length") {
-            Some(length) => length.parse().map_err(|_| Gone)?,
+            Some(length) => length.parse().map_err(|_| ClientGone)?,
             None => 0_usize,
         };
         if length > REQUEST_BYTES_MAX {
-            return Err(Gone);
+            return Err(ClientGone);
         }
         if request
             .header("expect")
@@ -92,11 +92,14 @@ impl Connection {
     }
 
     /// Waits for `event`, unless the client goes away first.
-    pub(crate) async fn during<T>(&mut self, event: impl Future<Output = T>) -> Result<T, Gone> {
+    pub(crate) async fn during<T>(
+        &mut self,
+        event: impl Future<Output = T>,
+    ) -> Result<T, ClientGone> {
         tokio::select! {
             biased;
             done = event => Ok(done),
-            () = self.client_gone() => Err(Gone),
+            () = self.client_gone() => Err(ClientGone),
         }
     }
 
@@ -104,17 +107,17 @@ impl Connection {
         while self.more().await.is_ok() {}
     }
 
-    pub(crate) async fn write(&mut self, bytes: &[u8]) -> Result<(), Gone> {
+    pub(crate) async fn write(&mut self, bytes: &[u8]) -> Result<(), ClientGone> {
         Ok(self.stream.write_all(bytes).await?)
     }
 
     /// Writes a piece of a chunked body.
-    pub(crate) async fn write_chunk(&mut self, piece: &str) -> Result<(), Gone> {
+    pub(crate) async fn write_chunk(&mut self, piece: &str) -> Result<(), ClientGone> {
         self.write(chunk(piece).as_bytes()).await
     }
 
     /// Writes the last piece and the end of a chunked body at once, so that a client sees both together.
-    pub(crate) async fn write_last_chunk(&mut self, piece: &str) -> Result<(), Gone> {
+    pub(crate) async fn write_last_chunk(&mut self, piece: &str) -> Result<(), ClientGone> {
         let last = chunk(piece) + "0\r\n\r\n";
         self.write(last.as_bytes()).await
     }
@@ -125,9 +128,9 @@ impl Connection {
         let _ = self.stream.set_zero_linger();
     }
 
-    async fn more(&mut self) -> Result<(), Gone> {
+    async fn more(&mut self) -> Result<(), ClientGone> {
         match self.stream.read_buf(&mut self.unread).await? {
-            0 => Err(Gone),
+            0 => Err(ClientGone),
             _ => Ok(()),
         }
     }
@@ -181,13 +184,13 @@ fn reason(code: u16) -> &'static str {
     }
 }
 
-fn parse_head(bytes: &[u8]) -> Result<Option<(RawRequest, usize)>, Gone> {
+fn parse_head(bytes: &[u8]) -> Result<Option<(RawRequest, usize)>, ClientGone> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut parsed = httparse::Request::new(&mut headers);
     let head_bytes = match parsed.parse(bytes) {
         Ok(httparse::Status::Complete(head_bytes)) => head_bytes,
         Ok(httparse::Status::Partial) => return Ok(None),
-        Err(_) => return Err(Gone),
+        Err(_) => return Err(ClientGone),
     };
     let request = RawRequest {
         method: parsed.method.unwrap_or_default().to_owned(),

@@ -8,9 +8,9 @@ use std::{fs, io};
 use regex::Regex;
 use serde::Deserialize;
 
-use super::behaviour::{Act, Behave, Behaviour, Tally};
+use super::behaviour::{ReplyBehaviour, ReportedUsage, ServerAction, ServerBehaviour};
 use super::sample::sample;
-use super::wire::Seen;
+use super::wire::SeenRequest;
 
 /// A script file that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +38,7 @@ pub enum ScriptError {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct ScriptRow {
     #[serde(default, rename = "match", with = "pattern")]
     fits: Option<Regex>,
     reply: Option<String>,
@@ -93,12 +93,12 @@ mod pattern {
 }
 
 /// Behaviour read from a file. A request that no line fits is answered with the least that its schema allows.
-pub struct Script {
+pub struct ServerScript {
     latency: Duration,
-    lines: Mutex<Vec<Line>>,
+    lines: Mutex<Vec<ScriptRow>>,
 }
 
-impl Script {
+impl ServerScript {
     /// A script without lines, which answers after `latency`.
     pub fn empty(latency: Duration) -> Self {
         Self {
@@ -132,8 +132,8 @@ impl Script {
     }
 }
 
-impl Behave for Script {
-    fn behave(&self, seen: &Seen) -> Behaviour {
+impl ServerBehaviour for ServerScript {
+    fn behave(&self, seen: &SeenRequest) -> ReplyBehaviour {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let fitting = lines.iter_mut().find(|line| {
             let fits = line.fits.as_ref();
@@ -144,28 +144,28 @@ impl Behave for Script {
                 Some(schema) => sample(schema).to_string(),
                 None => "ok".to_owned(),
             };
-            return Behaviour::reply(text).after(self.latency);
+            return ReplyBehaviour::reply(text).after(self.latency);
         };
         line.times -= 1;
         let mut behaviour = match (&line.reply, &line.error) {
-            (Some(reply), _) => Behaviour::reply(reply),
+            (Some(reply), _) => ReplyBehaviour::reply(reply),
             (None, Some(error)) => {
-                let status = Behaviour::status(error.status);
+                let status = ReplyBehaviour::status(error.status);
                 match error.retry_after_s {
                     Some(seconds) => status.header("retry-after", &seconds.to_string()),
                     None => status,
                 }
             }
-            (None, None) => Behaviour::reply(""),
+            (None, None) => ReplyBehaviour::reply(""),
         };
-        if let Act::Reply(reply) = &mut behaviour.act {
+        if let ServerAction::Reply(reply) = &mut behaviour.act {
             let calls = line.tool_calls.iter();
             reply.calls = calls
                 .map(|call| (call.name.clone(), call.arguments.to_string()))
                 .collect();
         }
-        if let (Some(usage), Act::Reply(reply)) = (&line.usage, &mut behaviour.act) {
-            reply.usage = Tally::Says {
+        if let (Some(usage), ServerAction::Reply(reply)) = (&line.usage, &mut behaviour.act) {
+            reply.usage = ReportedUsage::Says {
                 input: usage.input_tokens,
                 output: usage.output_tokens,
             };

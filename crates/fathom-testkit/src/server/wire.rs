@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::behaviour::{Finish, Reply, Tally};
+use super::behaviour::{FinishCode, ReplyScript, ReportedUsage};
 use super::http::RawRequest;
 
 /// A wire format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Api {
+pub enum WireApi {
     /// `POST …/chat/completions`.
     OpenAi,
     /// `POST …/messages`.
@@ -20,7 +20,7 @@ pub enum Api {
     Listing,
 }
 
-impl Api {
+impl WireApi {
     fn of(method: &str, path: &str) -> Option<Self> {
         let path = path.split('?').next().unwrap_or_default();
         match method {
@@ -47,11 +47,11 @@ impl Api {
 
 /// A request as the server understood it.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct SeenRequest {
     /// Place in the order of arrival, from zero.
     pub number: u64,
     /// The wire format.
-    pub api: Api,
+    pub api: WireApi,
     /// The model that was asked.
     pub model: String,
     /// All messages, each as `speaker: text` and a line feed.
@@ -66,22 +66,24 @@ pub struct Seen {
     pub body: Value,
 }
 
-impl Seen {
+impl SeenRequest {
     /// Understands a request; nothing when it is for no model.
     pub(super) fn of(number: u64, raw: RawRequest) -> Option<Self> {
-        let api = Api::of(&raw.method, &raw.path)?;
+        let api = WireApi::of(&raw.method, &raw.path)?;
         let body: Value = match api {
-            Api::Listing => Value::Null,
-            Api::OpenAi | Api::Anthropic | Api::Ollama => serde_json::from_slice(&raw.body).ok()?,
+            WireApi::Listing => Value::Null,
+            WireApi::OpenAi | WireApi::Anthropic | WireApi::Ollama => {
+                serde_json::from_slice(&raw.body).ok()?
+            }
         };
         let schema = match api {
-            Api::OpenAi => body.pointer("/response_format/json_schema/schema"),
-            Api::Anthropic => body.pointer("/output_config/format/schema").or_else(|| {
+            WireApi::OpenAi => body.pointer("/response_format/json_schema/schema"),
+            WireApi::Anthropic => body.pointer("/output_config/format/schema").or_else(|| {
                 body.pointer("/tool_choice/name")
                     .and_then(|_| body.pointer("/tools/0/input_schema"))
             }),
-            Api::Ollama => body.get("format"),
-            Api::Listing => None,
+            WireApi::Ollama => body.get("format"),
+            WireApi::Listing => None,
         };
         Some(Self {
             number,
@@ -89,7 +91,7 @@ impl Seen {
             model: text(&body["model"]),
             prompt: prompt(&body),
             // Ollama streams unless told not to.
-            streamed: body["stream"].as_bool().unwrap_or(api == Api::Ollama),
+            streamed: body["stream"].as_bool().unwrap_or(api == WireApi::Ollama),
             schema: schema.cloned(),
             headers: raw.headers,
             body,
@@ -141,30 +143,30 @@ fn content(value: &Value) -> String {
 }
 
 /// A streamed reply, ready to be written.
-pub(super) struct Told {
+pub(super) struct StreamedReply {
     pub(super) content_type: &'static str,
     pub(super) opening: String,
     pub(super) pieces: Vec<String>,
     pub(super) closing: String,
 }
 
-impl Reply {
-    fn usage_of(&self, seen: &Seen) -> Option<(u64, u64)> {
+impl ReplyScript {
+    fn usage_of(&self, seen: &SeenRequest) -> Option<(u64, u64)> {
         let words = |text: &str| text.split_whitespace().count() as u64;
         match self.usage {
-            Tally::Words => Some((words(&seen.prompt), words(&self.text))),
-            Tally::Says { input, output } => Some((input, output)),
-            Tally::Missing => None,
+            ReportedUsage::Words => Some((words(&seen.prompt), words(&self.text))),
+            ReportedUsage::Says { input, output } => Some((input, output)),
+            ReportedUsage::Missing => None,
         }
     }
 
     fn finish_word(&self, stop: &str, length: &str, refusal: &str) -> Value {
         match &self.finish {
-            Finish::Stop => json!(stop),
-            Finish::Length => json!(length),
-            Finish::Refusal => json!(refusal),
-            Finish::Named(word) => json!(word),
-            Finish::Missing => Value::Null,
+            FinishCode::Stop => json!(stop),
+            FinishCode::Length => json!(length),
+            FinishCode::Refusal => json!(refusal),
+            FinishCode::Named(word) => json!(word),
+            FinishCode::Missing => Value::Null,
         }
     }
 
@@ -185,17 +187,17 @@ impl Reply {
     }
 
     /// A message in the form of `OpenAI` and Ollama, with all calls.
-    fn message(&self, said: &str, arguments: Arguments) -> Value {
+    fn message(&self, said: &str, arguments: ToolArgumentsText) -> Value {
         let mut message = json!({"role": "assistant", "content": said});
         if !self.calls.is_empty() {
             let calls = self.calls.iter().enumerate();
             let call = |(index, (name, written)): (usize, &(String, String))| match arguments {
-                Arguments::Text => json!({
+                ToolArgumentsText::Text => json!({
                     "id": format!("call_{index}"),
                     "type": "function",
                     "function": {"name": name, "arguments": written},
                 }),
-                Arguments::Json => {
+                ToolArgumentsText::Json => {
                     json!({"function": {"name": name, "arguments": json_or_text(written)}})
                 }
             };
@@ -205,24 +207,24 @@ impl Reply {
     }
 
     /// The body of a reply in one piece.
-    pub(super) fn whole(&self, seen: &Seen) -> String {
+    pub(super) fn whole(&self, seen: &SeenRequest) -> String {
         let usage = self.usage_of(seen);
         let body = match seen.api {
-            Api::OpenAi => json!({
+            WireApi::OpenAi => json!({
                 "id": format!("chatcmpl-{}", seen.number),
                 "object": "chat.completion",
                 "created": 1_700_000_000,
                 "model": seen.model,
                 "choices": [{
                     "index": 0,
-                    "message": self.message(&self.text, Arguments::Text),
+                    "message": self.message(&self.text, ToolArgumentsText::Text),
                     "finish_reason": self.openai_finish(),
                 }],
                 "usage": openai_usage(usage),
             }),
-            Api::Anthropic => self.anthropic_whole(seen, usage),
-            Api::Ollama => self.ollama_line(seen, &self.text, usage),
-            Api::Listing => json!({
+            WireApi::Anthropic => self.anthropic_whole(seen, usage),
+            WireApi::Ollama => self.ollama_line(seen, &self.text, usage),
+            WireApi::Listing => json!({
                 "object": "list",
                 "data": [{"id": "scripted", "object": "model"}],
                 "models": [{"name": "scripted"}],
@@ -232,15 +234,15 @@ impl Reply {
     }
 
     /// The reply as a stream.
-    pub(super) fn streamed(&self, seen: &Seen) -> Told {
+    pub(super) fn streamed(&self, seen: &SeenRequest) -> StreamedReply {
         match seen.api {
-            Api::OpenAi | Api::Listing => self.openai_stream(seen),
-            Api::Anthropic => self.anthropic_stream(seen),
-            Api::Ollama => self.ollama_stream(seen),
+            WireApi::OpenAi | WireApi::Listing => self.openai_stream(seen),
+            WireApi::Anthropic => self.anthropic_stream(seen),
+            WireApi::Ollama => self.ollama_stream(seen),
         }
     }
 
-    fn openai_stream(&self, seen: &Seen) -> Told {
+    fn openai_stream(&self, seen: &SeenRequest) -> StreamedReply {
         let chunk = |choices: Value, usage: Value| {
             let mut chunk = json!({
                 "id": format!("chatcmpl-{}", seen.number),
@@ -271,11 +273,11 @@ impl Reply {
             }
         }
         closing += &delta(json!({}), self.openai_finish());
-        if seen.wants_usage() && self.usage != Tally::Missing {
+        if seen.wants_usage() && self.usage != ReportedUsage::Missing {
             closing += &chunk(json!([]), openai_usage(self.usage_of(seen)));
         }
         closing += "data: [DONE]\n\n";
-        Told {
+        StreamedReply {
             content_type: "text/event-stream",
             opening: delta(json!({"role": "assistant", "content": ""}), Value::Null),
             pieces: self
@@ -287,7 +289,7 @@ impl Reply {
         }
     }
 
-    fn anthropic_whole(&self, seen: &Seen, usage: Option<(u64, u64)>) -> Value {
+    fn anthropic_whole(&self, seen: &SeenRequest, usage: Option<(u64, u64)>) -> Value {
         let block = match seen.forced_tool() {
             Some(tool) => {
                 let input: Value = serde_json::from_str(&self.text).unwrap_or(json!({}));
@@ -317,7 +319,7 @@ impl Reply {
         body
     }
 
-    fn anthropic_stop(&self, seen: &Seen) -> Value {
+    fn anthropic_stop(&self, seen: &SeenRequest) -> Value {
         let stop = match seen.forced_tool() {
             None if self.calls.is_empty() => "end_turn",
             _ => "tool_use",
@@ -325,7 +327,7 @@ impl Reply {
         self.finish_word(stop, "max_tokens", "refusal")
     }
 
-    fn anthropic_stream(&self, seen: &Seen) -> Told {
+    fn anthropic_stream(&self, seen: &SeenRequest) -> StreamedReply {
         let event = |body: Value| format!("event: {}\ndata: {body}\n\n", text(&body["type"]));
         let (input, output) = self.usage_of(seen).unwrap_or_default();
         let mut message = json!({
@@ -336,7 +338,7 @@ impl Reply {
             "type": "message_delta",
             "delta": {"stop_reason": self.anthropic_stop(seen), "stop_sequence": null},
         });
-        if self.usage != Tally::Missing {
+        if self.usage != ReportedUsage::Missing {
             message["usage"] = json!({"input_tokens": input, "output_tokens": 1});
             ending["usage"] = json!({"output_tokens": output});
         }
@@ -368,7 +370,7 @@ impl Reply {
         }
         closing += &event(ending);
         closing += &event(json!({"type": "message_stop"}));
-        Told {
+        StreamedReply {
             content_type: "text/event-stream",
             opening,
             pieces: self
@@ -383,11 +385,11 @@ impl Reply {
         }
     }
 
-    fn ollama_line(&self, seen: &Seen, said: &str, usage: Option<(u64, u64)>) -> Value {
+    fn ollama_line(&self, seen: &SeenRequest, said: &str, usage: Option<(u64, u64)>) -> Value {
         let mut line = json!({
             "model": seen.model,
             "created_at": "2026-01-01T00:00:00Z",
-            "message": self.message(said, Arguments::Json),
+            "message": self.message(said, ToolArgumentsText::Json),
             "done": true,
             "done_reason": self.finish_word("stop", "length", "refusal"),
         });
@@ -398,7 +400,7 @@ impl Reply {
         line
     }
 
-    fn ollama_stream(&self, seen: &Seen) -> Told {
+    fn ollama_stream(&self, seen: &SeenRequest) -> StreamedReply {
         let piece = |said: &String| {
             let line = json!({
                 "model": seen.model,
@@ -409,7 +411,7 @@ impl Reply {
             format!("{line}\n")
         };
         let closing = self.ollama_line(seen, "", self.usage_of(seen));
-        Told {
+        StreamedReply {
             content_type: "application/x-ndjson",
             opening: String::new(),
             pieces: self.pieces().iter().map(piece).collect(),
@@ -420,7 +422,7 @@ impl Reply {
 
 /// How the arguments of a call are written.
 #[derive(Clone, Copy)]
-enum Arguments {
+enum ToolArgumentsText {
     /// As a string that holds JSON.
     Text,
     /// As JSON.

@@ -9,13 +9,13 @@ use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::unit::Timestamp;
 
 use super::coverage::Coverage;
-use super::gateway::Fate;
-use super::journal::Entered;
-use super::platform::{Platform, Sender};
-use super::violation::{Invariant, Violation, ensure};
+use super::gateway::SendFate;
+use super::journal::EnteredRecord;
+use super::platform::{SimPlatform, SimSender};
+use super::violation::{InvariantViolation, SimInvariant, ensure};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum EffectStage {
     /// A person is to decide until then.
     Asked(Timestamp),
     /// A person said no, or nobody said anything in time.
@@ -31,24 +31,24 @@ enum Stage {
 }
 
 #[derive(Clone, Debug)]
-struct Told {
+struct ReportedOutcome {
     key: Option<IdempotencyKey>,
-    stage: Stage,
+    stage: EffectStage,
     was_unknown: bool,
 }
 
 /// The story of all effects.
 #[derive(Default)]
-pub(super) struct Aftermath {
-    effects: BTreeMap<Sender, Told>,
+pub(super) struct EffectHistory {
+    effects: BTreeMap<SimSender, ReportedOutcome>,
     approvals: u64,
     denials: u64,
     expiries: u64,
 }
 
-impl Aftermath {
+impl EffectHistory {
     /// Reads the records of a run.
-    pub(super) fn read(entries: &[Entered]) -> Self {
+    pub(super) fn read(entries: &[EnteredRecord]) -> Self {
         let mut aftermath = Self::default();
         for entry in entries {
             aftermath.take(entry);
@@ -56,7 +56,7 @@ impl Aftermath {
         aftermath
     }
 
-    fn take(&mut self, entry: &Entered) {
+    fn take(&mut self, entry: &EnteredRecord) {
         let episode = &entry.episode;
         let at = entry.record.event.at;
         let kind = &entry.record.event.kind;
@@ -66,9 +66,9 @@ impl Aftermath {
                 decision: PolicyDecision::NeedsApproval { terms, .. },
                 ..
             } => {
-                let told = Told {
+                let told = ReportedOutcome {
                     key: None,
-                    stage: Stage::Asked(terms.expires),
+                    stage: EffectStage::Asked(terms.expires),
                     was_unknown: false,
                 };
                 let sender = (episode.clone(), *ask);
@@ -87,16 +87,16 @@ impl Aftermath {
             match command {
                 Command::Attempt { ask, effect } => {
                     self.approvals += u64::from(matches!(kind, EventKind::Signal(_)));
-                    let told = Told {
+                    let told = ReportedOutcome {
                         key: Some(effect.key()),
-                        stage: Stage::Sent,
+                        stage: EffectStage::Sent,
                         was_unknown: false,
                     };
                     self.effects.insert((episode.clone(), *ask), told);
                 }
                 Command::Reconcile { ask, .. } => {
                     if let Some(told) = self.effects.get_mut(&(episode.clone(), *ask)) {
-                        told.stage = Stage::Unknown;
+                        told.stage = EffectStage::Unknown;
                         told.was_unknown = true;
                     }
                 }
@@ -110,10 +110,10 @@ impl Aftermath {
 
     fn deny(&mut self, episode: &EpisodeId, ask: AskId, at: Timestamp) {
         if let Some(told) = self.effects.get_mut(&(episode.clone(), ask))
-            && let Stage::Asked(expires) = told.stage
+            && let EffectStage::Asked(expires) = told.stage
             && at < expires
         {
-            told.stage = Stage::Denied;
+            told.stage = EffectStage::Denied;
             self.denials += 1;
         }
     }
@@ -121,10 +121,10 @@ impl Aftermath {
     fn expire(&mut self, episode: &EpisodeId, at: Timestamp) {
         let of_episode = (episode.clone(), AskId(0))..=(episode.clone(), AskId(u32::MAX));
         for (_, told) in self.effects.range_mut(of_episode) {
-            if let Stage::Asked(expires) = told.stage
+            if let EffectStage::Asked(expires) = told.stage
                 && expires <= at
             {
-                told.stage = Stage::Denied;
+                told.stage = EffectStage::Denied;
                 self.expiries += 1;
             }
         }
@@ -136,17 +136,22 @@ impl Aftermath {
         };
         told.stage = match (told.stage, outcome) {
             // The record that says so also asks the platform.
-            (Stage::Sent, EffectOutcome::Unknown { .. }) => Stage::Sent,
-            (Stage::Sent | Stage::Unknown, EffectOutcome::Confirmed { .. }) => Stage::Confirmed,
-            (Stage::Sent | Stage::Unknown, EffectOutcome::Failed { .. }) => Stage::Failed,
-            (Stage::Unknown, EffectOutcome::Unknown { .. }) => Stage::Lost,
+            (EffectStage::Sent, EffectOutcome::Unknown { .. }) => EffectStage::Sent,
+            (EffectStage::Sent | EffectStage::Unknown, EffectOutcome::Confirmed { .. }) => {
+                EffectStage::Confirmed
+            }
+            (EffectStage::Sent | EffectStage::Unknown, EffectOutcome::Failed { .. }) => {
+                EffectStage::Failed
+            }
+            (EffectStage::Unknown, EffectOutcome::Unknown { .. }) => EffectStage::Lost,
             (stage, _) => stage,
         };
     }
 
     /// What was sent and not settled.
-    pub(super) fn open(self) -> impl Iterator<Item = Sender> {
-        let open = |told: &Told| matches!(told.stage, Stage::Sent | Stage::Unknown);
+    pub(super) fn open(self) -> impl Iterator<Item = SimSender> {
+        let open =
+            |told: &ReportedOutcome| matches!(told.stage, EffectStage::Sent | EffectStage::Unknown);
         let effects = self.effects.into_iter();
         effects
             .filter(move |(_, told)| open(told))
@@ -156,13 +161,13 @@ impl Aftermath {
     /// What must hold of the whole story once the run is over.
     pub(super) fn is_orderly<'a>(
         &self,
-        uncertain: impl Iterator<Item = &'a Sender>,
-        platform: &Platform,
-    ) -> Result<(), Violation> {
+        uncertain: impl Iterator<Item = &'a SimSender>,
+        platform: &SimPlatform,
+    ) -> Result<(), InvariantViolation> {
         for sender in uncertain {
             let told = self.effects.get(sender);
             let is_asked = told.is_some_and(|told| told.was_unknown);
-            ensure(is_asked, Invariant::UnknownIsAsked, || {
+            ensure(is_asked, SimInvariant::UnknownIsAsked, || {
                 format!(
                     "{} {} was uncertain, and is told as {told:?}",
                     sender.0, sender.1
@@ -170,12 +175,12 @@ impl Aftermath {
             })?;
         }
         for (sender, told) in &self.effects {
-            let is_over = !matches!(told.stage, Stage::Sent | Stage::Unknown);
-            ensure(is_over, Invariant::UnknownIsAsked, || {
+            let is_over = !matches!(told.stage, EffectStage::Sent | EffectStage::Unknown);
+            ensure(is_over, SimInvariant::UnknownIsAsked, || {
                 format!("{} {} never ended: {told:?}", sender.0, sender.1)
             })?;
-            let is_kept = told.stage == Stage::Failed || platform.keeps_key(sender);
-            ensure(is_kept, Invariant::ClaimStays, || {
+            let is_kept = told.stage == EffectStage::Failed || platform.keeps_key(sender);
+            ensure(is_kept, SimInvariant::ClaimStays, || {
                 format!("{} {} does not hold its key: {told:?}", sender.0, sender.1)
             })?;
         }
@@ -183,15 +188,15 @@ impl Aftermath {
     }
 
     /// Everything whose fate was settled is where it belongs, once.
-    fn is_complete(&self, platform: &Platform) -> Result<(), Violation> {
+    fn is_complete(&self, platform: &SimPlatform) -> Result<(), InvariantViolation> {
         for (key, fate) in &platform.manners.fates {
-            let expected = u64::from(*fate != Fate::No);
+            let expected = u64::from(*fate != SendFate::No);
             let told = self.effects.values();
-            let told = told.filter(|told| told.stage == Stage::Confirmed);
+            let told = told.filter(|told| told.stage == EffectStage::Confirmed);
             let told = told.filter(|told| told.key.as_ref() == Some(key)).count() as u64;
             let times = platform.times(key);
             let is_there = times == expected && told == expected;
-            ensure(is_there, Invariant::NothingLost, || {
+            ensure(is_there, SimInvariant::NothingLost, || {
                 let key = key.as_str();
                 format!("{key} ({fate:?}) is there {times} times and confirmed {told} times")
             })?;
@@ -211,12 +216,16 @@ impl Aftermath {
             };
             coverage.effects_again += u64::from(failed.contains(&key));
             match told.stage {
-                Stage::Confirmed => coverage.found_effects += u64::from(told.was_unknown),
-                Stage::Failed => {
+                EffectStage::Confirmed => coverage.found_effects += u64::from(told.was_unknown),
+                EffectStage::Failed => {
                     coverage.missing_effects += u64::from(told.was_unknown);
                     failed.push(key);
                 }
-                Stage::Asked(_) | Stage::Denied | Stage::Sent | Stage::Unknown | Stage::Lost => {}
+                EffectStage::Asked(_)
+                | EffectStage::Denied
+                | EffectStage::Sent
+                | EffectStage::Unknown
+                | EffectStage::Lost => {}
             }
         }
     }

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use fathom_core::effect::{EffectOutcome, EffectRequest};
-use fathom_core::event::{CallOutcome, EventKind, Signal};
+use fathom_core::event::{EventKind, ModelCallOutcome, Signal};
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::model::{ModelRole, Request};
+use fathom_core::model::{ModelRequest, ModelRole};
 
-use super::platform::Sender;
+use super::platform::SimSender;
 use super::provider::CallId;
 
 /// Something that will happen.
 #[derive(Clone, Debug)]
-pub(super) enum Item {
+pub(super) enum AgendaItem {
     /// A run is taken up.
     Restart,
     /// A late request reaches the platform.
@@ -22,7 +22,7 @@ pub(super) enum Item {
     /// Someone has a word for the run.
     Post(Signal),
     /// Someone decides about an effect.
-    Judge(Sender),
+    Judge(SimSender),
     /// Someone interrupts the process.
     Interrupt,
 
@@ -42,10 +42,13 @@ pub(super) enum Item {
     Send {
         id: CallId,
         model: ModelRole,
-        request: Request,
+        request: ModelRequest,
     },
     /// A call is answered.
-    Reply { id: CallId, outcome: CallOutcome },
+    Reply {
+        id: CallId,
+        outcome: ModelCallOutcome,
+    },
     /// Something comes that was answered before, or that nobody asked for.
     Stray {
         episode: EpisodeId,
@@ -55,24 +58,24 @@ pub(super) enum Item {
     Delta { id: CallId },
     /// An effect reaches the platform.
     Arrive {
-        sender: Sender,
+        sender: SimSender,
         effect: EffectRequest,
     },
     /// The platform's word on an effect comes back.
     Settle {
-        sender: Sender,
+        sender: SimSender,
         effect: EffectRequest,
         outcome: EffectOutcome,
     },
     /// A question to the platform comes back.
     Checked {
-        sender: Sender,
+        sender: SimSender,
         effect: EffectRequest,
         outcome: EffectOutcome,
     },
 }
 
-impl Item {
+impl AgendaItem {
     /// Whether it dies with the process.
     pub(super) fn is_inside(&self) -> bool {
         match self {
@@ -112,41 +115,41 @@ impl Item {
 }
 
 /// When something happens; what was planned first comes first.
-pub(super) type Moment = (u64, u64);
+pub(super) type SimMoment = (u64, u64);
 
 /// Everything under way.
 #[derive(Default)]
-pub(super) struct Agenda {
-    items: BTreeMap<Moment, Item>,
+pub(super) struct SimAgenda {
+    items: BTreeMap<SimMoment, AgendaItem>,
     planned: u64,
 }
 
-impl Agenda {
-    pub(super) fn plan(&mut self, at: u64, item: Item) -> Moment {
+impl SimAgenda {
+    pub(super) fn plan(&mut self, at: u64, item: AgendaItem) -> SimMoment {
         self.planned += 1;
         let moment = (at, self.planned);
         self.items.insert(moment, item);
         moment
     }
 
-    pub(super) fn next(&mut self) -> Option<(Moment, Item)> {
+    pub(super) fn next(&mut self) -> Option<(SimMoment, AgendaItem)> {
         self.items.pop_first()
     }
 
-    pub(super) fn put_back(&mut self, moment: Moment, item: Item) {
+    pub(super) fn put_back(&mut self, moment: SimMoment, item: AgendaItem) {
         self.items.insert(moment, item);
     }
 
-    pub(super) fn cancel(&mut self, moment: Moment) -> Option<Item> {
+    pub(super) fn cancel(&mut self, moment: SimMoment) -> Option<AgendaItem> {
         self.items.remove(&moment)
     }
 
-    pub(super) fn has(&self, is_wanted: impl Fn(&Item) -> bool) -> bool {
+    pub(super) fn has(&self, is_wanted: impl Fn(&AgendaItem) -> bool) -> bool {
         self.items.values().any(is_wanted)
     }
 
     /// Takes out what dies with the process.
-    pub(super) fn drain_inside(&mut self) -> Vec<Item> {
+    pub(super) fn drain_inside(&mut self) -> Vec<AgendaItem> {
         let items = std::mem::take(&mut self.items);
         let (inside, outside): (Vec<_>, Vec<_>) =
             items.into_iter().partition(|(_, item)| item.is_inside());

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use fathom_core::effect::{ApprovalTerms, IdempotencyKey};
 use fathom_core::unit::Timestamp;
 
-use super::platform::Sender;
+use super::platform::SimSender;
 
 /// How an approval stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum SimApprovalState {
     Open,
     Granted,
     Denied,
@@ -19,88 +19,92 @@ enum State {
 
 /// Whether an effect is asked about for the first time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum ApprovalTurn {
     First,
     Later,
 }
 
 #[derive(Clone, Debug)]
-struct Row {
+struct ApprovalRow {
     key: IdempotencyKey,
     terms: ApprovalTerms,
-    turn: Turn,
-    state: State,
+    turn: ApprovalTurn,
+    state: SimApprovalState,
 }
 
 /// Every approval that was asked for.
 #[derive(Default)]
-pub(super) struct Approvals {
-    rows: BTreeMap<Sender, Row>,
+pub(super) struct SimApprovals {
+    rows: BTreeMap<SimSender, ApprovalRow>,
 }
 
-impl Approvals {
+impl SimApprovals {
     /// Asks people. What is asked already is not asked anew; only its terms are those of the last time.
-    pub(super) fn open(&mut self, sender: &Sender, key: IdempotencyKey, terms: &ApprovalTerms) {
+    pub(super) fn open(&mut self, sender: &SimSender, key: IdempotencyKey, terms: &ApprovalTerms) {
         if let Some(row) = self.rows.get_mut(sender)
             && row.terms.binding == terms.binding
         {
-            if row.state == State::Open {
+            if row.state == SimApprovalState::Open {
                 row.terms = terms.clone();
             }
             return;
         }
         let is_known = self.rows.values().any(|row| row.key == key);
-        let row = Row {
+        let row = ApprovalRow {
             key,
             terms: terms.clone(),
-            turn: if is_known { Turn::Later } else { Turn::First },
-            state: State::Open,
+            turn: if is_known {
+                ApprovalTurn::Later
+            } else {
+                ApprovalTurn::First
+            },
+            state: SimApprovalState::Open,
         };
         self.rows.insert(sender.clone(), row);
     }
 
     /// What is asked and not answered.
-    pub(super) fn asked(&self, sender: &Sender) -> Option<(&ApprovalTerms, Turn)> {
+    pub(super) fn asked(&self, sender: &SimSender) -> Option<(&ApprovalTerms, ApprovalTurn)> {
         let row = self.rows.get(sender)?;
-        (row.state == State::Open).then_some((&row.terms, row.turn))
+        (row.state == SimApprovalState::Open).then_some((&row.terms, row.turn))
     }
 
     /// The key of the effect that was asked about.
-    pub(super) fn key(&self, sender: &Sender) -> Option<&IdempotencyKey> {
+    pub(super) fn key(&self, sender: &SimSender) -> Option<&IdempotencyKey> {
         Some(&self.rows.get(sender)?.key)
     }
 
     /// A person says yes or no, once.
-    pub(super) fn decide(&mut self, sender: &Sender, allow: bool, at: Timestamp) {
+    pub(super) fn decide(&mut self, sender: &SimSender, allow: bool, at: Timestamp) {
         if let Some(row) = self.rows.get_mut(sender)
-            && row.state == State::Open
+            && row.state == SimApprovalState::Open
         {
             row.state = match allow {
-                _ if at >= row.terms.expires => State::Expired,
-                true => State::Granted,
-                false => State::Denied,
+                _ if at >= row.terms.expires => SimApprovalState::Expired,
+                true => SimApprovalState::Granted,
+                false => SimApprovalState::Denied,
             };
         }
     }
 
     /// Uses a yes up. Says why not, when someone was asked and there is none.
-    pub(super) fn obstacle(&mut self, sender: &Sender) -> Option<&'static str> {
+    pub(super) fn obstacle(&mut self, sender: &SimSender) -> Option<&'static str> {
         let row = self.rows.get_mut(sender)?;
         match row.state {
-            State::Granted => {
-                row.state = State::Used;
+            SimApprovalState::Granted => {
+                row.state = SimApprovalState::Used;
                 None
             }
-            State::Open => Some("its approval is open"),
-            State::Denied => Some("its approval is denied"),
-            State::Used => Some("its approval is used"),
-            State::Expired => Some("its approval is expired"),
+            SimApprovalState::Open => Some("its approval is open"),
+            SimApprovalState::Denied => Some("its approval is denied"),
+            SimApprovalState::Used => Some("its approval is used"),
+            SimApprovalState::Expired => Some("its approval is expired"),
         }
     }
 
     /// Whether a yes to the same effect was used before.
     pub(super) fn was_used(&self, key: &IdempotencyKey) -> bool {
         let mut rows = self.rows.values();
-        rows.any(|row| row.key == *key && row.state == State::Used)
+        rows.any(|row| row.key == *key && row.state == SimApprovalState::Used)
     }
 }

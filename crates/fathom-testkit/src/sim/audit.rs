@@ -3,28 +3,28 @@
 use std::collections::BTreeMap;
 
 use fathom_core::amounts::Amounts;
-use fathom_core::event::{EventKind, Record};
+use fathom_core::event::{EventKind, JournalRecord};
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::ledger::Accounts;
-use fathom_core::step::Position;
+use fathom_core::ledger::BudgetAccounts;
+use fathom_core::step::LogPosition;
 
-use super::books::{Books, OpenCall};
-use super::violation::Violation;
+use super::books::{AuditLedger, OpenCall};
+use super::violation::InvariantViolation;
 
 /// The books of a run.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Audit {
-    pub(super) books: BTreeMap<EpisodeId, Books>,
+pub(super) struct Auditor {
+    pub(super) books: BTreeMap<EpisodeId, AuditLedger>,
 }
 
-impl Audit {
+impl Auditor {
     /// Takes in a record as it goes to the log.
     pub(super) fn take(
         &mut self,
         episode: &EpisodeId,
-        record: &Record,
-        position: Position,
-    ) -> Result<(), Violation> {
+        record: &JournalRecord,
+        position: LogPosition,
+    ) -> Result<(), InvariantViolation> {
         let kind = &record.event.kind;
         let overran = match kind {
             EventKind::ChildFinished { child, .. } => {
@@ -35,7 +35,7 @@ impl Audit {
         let books = self.books.entry(episode.clone()).or_default();
         books.has_overrun |= overran;
         let taken = books.take(record, position);
-        taken.map_err(|violation| Violation {
+        taken.map_err(|violation| InvariantViolation {
             detail: format!("{episode} {}: {}", record.seq, violation.detail),
             ..violation
         })
@@ -45,15 +45,17 @@ impl Audit {
     pub(super) fn agrees(
         &self,
         episode: &EpisodeId,
-        accounts: &impl Accounts,
-    ) -> Result<(), Violation> {
+        accounts: &impl BudgetAccounts,
+    ) -> Result<(), InvariantViolation> {
         let Some(books) = self.books.get(episode) else {
             return Ok(());
         };
-        books.agrees(accounts).map_err(|violation| Violation {
-            detail: format!("{episode}: {}", violation.detail),
-            ..violation
-        })
+        books
+            .agrees(accounts)
+            .map_err(|violation| InvariantViolation {
+                detail: format!("{episode}: {}", violation.detail),
+                ..violation
+            })
     }
 
     pub(super) fn call(&self, episode: &EpisodeId, ask: AskId) -> Option<OpenCall> {
@@ -61,7 +63,12 @@ impl Audit {
     }
 
     /// Whether a lease that reaches `drawn` was written at or before `durable`.
-    pub(super) fn is_leased(&self, episode: &EpisodeId, drawn: Amounts, durable: Position) -> bool {
+    pub(super) fn is_leased(
+        &self,
+        episode: &EpisodeId,
+        drawn: Amounts,
+        durable: LogPosition,
+    ) -> bool {
         self.books.get(episode).is_some_and(|books| {
             let leases = books.leases.iter();
             leases

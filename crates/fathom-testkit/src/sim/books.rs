@@ -8,16 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use fathom_core::amounts::{Amounts, Dimension};
 use fathom_core::command::Command;
 use fathom_core::effect::{EffectOutcome, PolicyDecision};
-use fathom_core::event::{CallOutcome, EventKind, Record, Signal};
-use fathom_core::failure::Billing;
+use fathom_core::event::{EventKind, JournalRecord, ModelCallOutcome, Signal};
+use fathom_core::failure::CallBilling;
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::ledger::{Accounts, SHARED};
-use fathom_core::model::{Measured, Request};
+use fathom_core::ledger::{BudgetAccounts, SHARED};
+use fathom_core::model::{ModelRequest, RequestEstimate};
 use fathom_core::outcome::EpisodeResult;
-use fathom_core::step::Position;
+use fathom_core::step::LogPosition;
 use fathom_core::unit::Timestamp;
 
-use super::violation::{Invariant, Violation, ensure};
+use super::violation::{InvariantViolation, SimInvariant, ensure};
 
 /// A call that may be on the wire.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ pub(super) struct OpenCall {
     pub(super) attempt: u16,
     pub(super) reserved: Amounts,
     pub(super) drawn: Amounts,
-    pub(super) position: Position,
+    pub(super) position: LogPosition,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,16 +40,16 @@ enum EffectAt {
 
 /// The books of one episode.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Books {
+pub(super) struct AuditLedger {
     pub(super) limit: Amounts,
     pub(super) spent: Amounts,
     pub(super) calls: BTreeMap<AskId, OpenCall>,
-    measured: BTreeMap<AskId, (u16, Measured)>,
+    measured: BTreeMap<AskId, (u16, RequestEstimate)>,
     effects: BTreeMap<AskId, EffectAt>,
     grants: BTreeMap<EpisodeId, Amounts>,
     children_spent: Amounts,
     /// Leases in force: how much, and where it was written.
-    pub(super) leases: Vec<(Amounts, Position)>,
+    pub(super) leases: Vec<(Amounts, LogPosition)>,
     unsaid_refusals: BTreeSet<AskId>,
     unsaid_reports: u32,
     /// Reports that a new owner says again; they count for nothing more.
@@ -64,7 +64,7 @@ pub(super) struct Books {
     pub(super) result: Option<Box<EpisodeResult>>,
 }
 
-impl Books {
+impl AuditLedger {
     fn reserved(&self) -> Amounts {
         let calls = self.calls.values().map(|call| call.reserved);
         let calls = calls.fold(Amounts::ZERO, Amounts::plus);
@@ -91,7 +91,11 @@ impl Books {
     }
 
     /// Takes in a record.
-    pub(super) fn take(&mut self, record: &Record, position: Position) -> Result<(), Violation> {
+    pub(super) fn take(
+        &mut self,
+        record: &JournalRecord,
+        position: LogPosition,
+    ) -> Result<(), InvariantViolation> {
         let kind = &record.event.kind;
         self.event(kind)?;
         let is_released = matches!(kind, EventKind::Released { .. })
@@ -107,7 +111,7 @@ impl Books {
         }
         if let Some(result) = record.result() {
             let is_here = result.position == record.seq;
-            ensure(is_here, Invariant::BooksAgree, || {
+            ensure(is_here, SimInvariant::BooksAgree, || {
                 format!(
                     "the result lies at {}, not at {}",
                     record.seq, result.position
@@ -118,7 +122,7 @@ impl Books {
         Ok(())
     }
 
-    fn event(&mut self, kind: &EventKind) -> Result<(), Violation> {
+    fn event(&mut self, kind: &EventKind) -> Result<(), InvariantViolation> {
         match kind {
             EventKind::Started(started) => {
                 let policy = &started.contract.recursion;
@@ -196,7 +200,7 @@ impl Books {
         Ok(())
     }
 
-    fn settle_call(&mut self, ask: AskId, attempt: u16, outcome: &CallOutcome) {
+    fn settle_call(&mut self, ask: AskId, attempt: u16, outcome: &ModelCallOutcome) {
         let Some(call) = self.calls.get(&ask).copied() else {
             return;
         };
@@ -205,11 +209,11 @@ impl Books {
         }
         self.calls.remove(&ask);
         let usage = match outcome {
-            CallOutcome::Replied(reply) => Some(reply.usage),
-            CallOutcome::Failed(failure) => match failure.billing {
-                Billing::Nothing => return,
-                Billing::Perhaps => None,
-                Billing::Reported(usage) => Some(usage),
+            ModelCallOutcome::Replied(reply) => Some(reply.usage),
+            ModelCallOutcome::Failed(failure) => match failure.billing {
+                CallBilling::Nothing => return,
+                CallBilling::Perhaps => None,
+                CallBilling::Reported(usage) => Some(usage),
             },
         };
         let price = self.measured.get(&ask).map(|(_, m)| m.price);
@@ -225,7 +229,11 @@ impl Books {
         self.has_overrun |= used.exceeds(&call.reserved).is_some();
     }
 
-    fn close_grant(&mut self, child: &EpisodeId, result: &EpisodeResult) -> Result<(), Violation> {
+    fn close_grant(
+        &mut self,
+        child: &EpisodeId,
+        result: &EpisodeResult,
+    ) -> Result<(), InvariantViolation> {
         let Some(grant) = self.grants.remove(child) else {
             return Ok(());
         };
@@ -235,7 +243,7 @@ impl Books {
         let over = spent.exceeds(&grant);
         ensure(
             over.is_none() || self.has_overrun,
-            Invariant::BooksAgree,
+            SimInvariant::BooksAgree,
             || format!("{child} spent more than its grant in {over:?}: {spent:?} of {grant:?}"),
         )
     }
@@ -257,8 +265,8 @@ impl Books {
         &mut self,
         cause: &EventKind,
         command: &Command,
-        position: Position,
-    ) -> Result<(), Violation> {
+        position: LogPosition,
+    ) -> Result<(), InvariantViolation> {
         match command {
             Command::Lease { upto } => {
                 // A smaller lease takes back what the earlier ones said.
@@ -313,7 +321,7 @@ impl Books {
                     }) => decided == ask && matches!(at, Some(EffectAt::Deferred(_))),
                     _ => false,
                 };
-                ensure(is_allowed, Invariant::DecisionFirst, || {
+                ensure(is_allowed, SimInvariant::DecisionFirst, || {
                     format!("{ask} is attempted after {}", cause.name())
                 })?;
                 self.effects.insert(*ask, EffectAt::Attempted);
@@ -335,7 +343,7 @@ impl Books {
                 self.unsaid_reports += 1;
             }
             Command::ReportForfeit { amounts } => {
-                ensure(!self.is_released, Invariant::BooksAgree, || {
+                ensure(!self.is_released, SimInvariant::BooksAgree, || {
                     format!("{amounts:?} are forfeited, and nothing was lost")
                 })?;
                 self.spent = self.spent.plus(*amounts);
@@ -364,34 +372,39 @@ impl Books {
         })
     }
 
-    fn is_open_for(&self, what: &str) -> Result<(), Violation> {
+    fn is_open_for(&self, what: &str) -> Result<(), InvariantViolation> {
         let closing = self.closing();
-        ensure(closing.is_none(), Invariant::ClosingRule, || {
+        ensure(closing.is_none(), SimInvariant::ClosingRule, || {
             format!("{what} past 70 % of {closing:?}")
         })
     }
 
-    fn call(&mut self, ask: AskId, request: &Request, call: OpenCall) -> Result<(), Violation> {
+    fn call(
+        &mut self,
+        ask: AskId,
+        request: &ModelRequest,
+        call: OpenCall,
+    ) -> Result<(), InvariantViolation> {
         let measured = self.measured.get(&ask).map(|(_, measured)| measured);
         let worst = measured.map_or(Amounts::ZERO, |m| m.worst_case(request.output_tokens_max));
         let reserved = call.reserved;
-        ensure(reserved == worst, Invariant::BooksAgree, || {
+        ensure(reserved == worst, SimInvariant::BooksAgree, || {
             format!("{ask} reserves {reserved:?} and may use {worst:?}")
         })?;
         let over = reserved.exceeds(&self.left());
         ensure(
             over.is_none() || self.has_overrun,
-            Invariant::BooksAgree,
+            SimInvariant::BooksAgree,
             || format!("{ask} does not fit what is left in {over:?}"),
         )?;
         ensure(
             !self.given_up.contains(&ask),
-            Invariant::GivenUpStays,
+            SimInvariant::GivenUpStays,
             || format!("{ask} was given up"),
         )?;
         if self.closing().is_some() {
             let closing_call = *self.closing_call.get_or_insert(ask);
-            ensure(closing_call == ask, Invariant::ClosingRule, || {
+            ensure(closing_call == ask, SimInvariant::ClosingRule, || {
                 format!("{ask} is called after the closing call {closing_call}")
             })?;
         }
@@ -399,17 +412,17 @@ impl Books {
         Ok(())
     }
 
-    fn grant(&mut self, child: &EpisodeId, grant: Amounts) -> Result<(), Violation> {
+    fn grant(&mut self, child: &EpisodeId, grant: Amounts) -> Result<(), InvariantViolation> {
         let left = self.left();
         for dimension in SHARED {
             let (granted, left) = (grant.get(dimension), left.get(dimension));
-            ensure(granted <= left / 2, Invariant::HalfRule, || {
+            ensure(granted <= left / 2, SimInvariant::HalfRule, || {
                 format!("{child} gets {granted} of {left} {dimension}")
             })?;
         }
         ensure(
             grant.episodes <= left.episodes,
-            Invariant::EpisodesWithinLimit,
+            SimInvariant::EpisodesWithinLimit,
             || {
                 format!(
                     "{child} gets {} of {} episodes",
@@ -421,11 +434,11 @@ impl Books {
         Ok(())
     }
 
-    fn finish(&mut self, result: &EpisodeResult) -> Result<(), Violation> {
+    fn finish(&mut self, result: &EpisodeResult) -> Result<(), InvariantViolation> {
         let is_open = |at: &EffectAt| matches!(at, EffectAt::Attempted | EffectAt::Checked);
         ensure(
             self.calls.is_empty() && self.grants.is_empty() && !self.effects.values().any(is_open),
-            Invariant::NothingOpenAtFinish,
+            SimInvariant::NothingOpenAtFinish,
             || {
                 format!(
                     "calls {:?}, grants {:?}, effects {:?}",
@@ -435,7 +448,7 @@ impl Books {
         )?;
         ensure(
             self.unsaid_refusals.is_empty() && self.unsaid_reports == 0,
-            Invariant::NothingUnsaid,
+            SimInvariant::NothingUnsaid,
             || {
                 format!(
                     "refusals {:?} and {} reports",
@@ -446,7 +459,7 @@ impl Books {
         let budget = result.budget;
         ensure(
             budget.spent == self.spent && budget.limit == self.limit,
-            Invariant::BooksAgree,
+            SimInvariant::BooksAgree,
             || {
                 format!(
                     "the result says {:?}, the journal {:?}",
@@ -458,7 +471,7 @@ impl Books {
         Ok(())
     }
 
-    pub(super) fn agrees(&self, accounts: &impl Accounts) -> Result<(), Violation> {
+    pub(super) fn agrees(&self, accounts: &impl BudgetAccounts) -> Result<(), InvariantViolation> {
         let (reserved, left) = (self.reserved(), self.left());
         let exact = [Dimension::Tokens, Dimension::Calls, Dimension::Money];
         let agrees = accounts.limit() == self.limit
@@ -470,7 +483,7 @@ impl Books {
             && accounts.reserved().tools <= reserved.tools
             && accounts.left().tools >= left.tools
             && accounts.left().episodes == left.episodes;
-        ensure(agrees, Invariant::BooksAgree, || {
+        ensure(agrees, SimInvariant::BooksAgree, || {
             format!(
                 "spent {:?} and {:?}, reserved {:?} and {reserved:?}, left {:?} and {left:?}",
                 accounts.spent(),

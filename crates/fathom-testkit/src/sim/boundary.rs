@@ -1,10 +1,10 @@
 //! Where crashes fall: between any two things the host does.
 
-use super::rng::Rng;
+use super::rng::SimRng;
 
 /// Counts the boundaries up to the next crash.
-pub(super) struct Boundary {
-    rng: Rng,
+pub(super) struct CrashPoint {
+    rng: SimRng,
     /// Crashes that may still come.
     left: u32,
     /// Boundaries between two crashes, at most.
@@ -13,8 +13,8 @@ pub(super) struct Boundary {
     has_crashed: bool,
 }
 
-impl Boundary {
-    pub(super) fn new(crashes: u32, spacing: u64, mut rng: Rng) -> Self {
+impl CrashPoint {
+    pub(super) fn new(crashes: u32, spacing: u64, mut rng: SimRng) -> Self {
         let countdown = rng.between(1, spacing);
         Self {
             rng,

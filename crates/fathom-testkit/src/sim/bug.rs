@@ -5,14 +5,14 @@ use std::cell::Cell;
 use fathom_core::amounts::{Amounts, Dimension};
 use fathom_core::event::ProgramSpec;
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::ledger::{Accounts, Draw, Ledger, Overrun};
-use fathom_core::program::{Program, ProgramError, Programs};
+use fathom_core::ledger::{BudgetAccounts, LeaseDraw, Ledger, ReservationOverrun};
+use fathom_core::program::{Program, ProgramError, ProgramFactory};
 
 use crate::drill::{self, DrillPrograms};
 
 /// A mistake that someone could make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Bug {
+pub enum PlantedBug {
     /// The disk says that it synced, and did not.
     SkippedFsync,
     /// A new owner trusts what it reads and does not sync it before it acts on it.
@@ -77,14 +77,14 @@ pub(super) const CHILD_TOO_RICH: u8 = 2;
 pub(super) const FORFEIT_SKIPPED: u8 = 3;
 
 /// A ledger that miscounts.
-pub(super) struct Miscounting<const FAULT: u8> {
+pub(super) struct MiscountingBug<const FAULT: u8> {
     ledger: Ledger,
     /// Whether the limit is what was asked for last. The governor looks at it before it shares, and only then
     /// is it told that more is left than there is; an auditor who looks at everything sees nothing wrong.
     is_sharing: Cell<bool>,
 }
 
-impl<const FAULT: u8> Accounts for Miscounting<FAULT> {
+impl<const FAULT: u8> BudgetAccounts for MiscountingBug<FAULT> {
     fn open(limit: Amounts) -> Self {
         Self {
             ledger: Ledger::open(limit),
@@ -120,7 +120,7 @@ impl<const FAULT: u8> Accounts for Miscounting<FAULT> {
         self.ledger.reserve(ask, need)
     }
 
-    fn settle(&mut self, ask: AskId, used: Amounts) -> Vec<Overrun> {
+    fn settle(&mut self, ask: AskId, used: Amounts) -> Vec<ReservationOverrun> {
         let overruns = self.ledger.settle(ask, used);
         if FAULT == SETTLE_TWICE && self.ledger.reserve(ask, used).is_ok() {
             self.ledger.settle(ask, used);
@@ -138,7 +138,7 @@ impl<const FAULT: u8> Accounts for Miscounting<FAULT> {
         }
     }
 
-    fn draw(&mut self, need: Amounts) -> Draw {
+    fn draw(&mut self, need: Amounts) -> LeaseDraw {
         self.ledger.draw(need)
     }
 
@@ -154,12 +154,12 @@ impl<const FAULT: u8> Accounts for Miscounting<FAULT> {
 /// Programs after an update: drills ask for one token more.
 pub(super) struct ChangedPrograms;
 
-impl Programs for ChangedPrograms {
+impl ProgramFactory for ChangedPrograms {
     fn build(&self, spec: &ProgramSpec) -> Result<Box<dyn Program>, ProgramError> {
-        match serde_json::from_str::<drill::Params>(spec.params.as_str()) {
+        match serde_json::from_str::<drill::DrillConfig>(spec.params.as_str()) {
             Ok(params) if spec.name == drill::NAME => {
                 let output_tokens_max = params.output_tokens_max + 1;
-                let changed = drill::Params {
+                let changed = drill::DrillConfig {
                     output_tokens_max,
                     ..params
                 };

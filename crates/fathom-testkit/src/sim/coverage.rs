@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use fathom_core::command::{Awaited, Command};
-use fathom_core::event::{EventKind, Record, Signal};
+use fathom_core::command::{Command, ExternalWait};
+use fathom_core::event::{EventKind, JournalRecord, Signal};
 use fathom_core::protocol::MessageType;
 use fathom_core::stop::Refusal;
 
@@ -108,7 +108,7 @@ coverage! {
 
 impl Coverage {
     /// Counts what a record says.
-    pub(super) fn see(&mut self, record: &Record) {
+    pub(super) fn see(&mut self, record: &JournalRecord) {
         self.records += 1;
         match &record.event.kind {
             EventKind::Resumed => self.resumes += 1,
@@ -139,7 +139,7 @@ impl Coverage {
                     self.votes += u64::from(envelope.kind == MessageType::Vote);
                 }
                 Command::Await {
-                    awaited: Awaited::Repair { .. },
+                    awaited: ExternalWait::Repair { .. },
                 } => self.outages += 1,
                 _ => {}
             }

@@ -2,7 +2,7 @@
 
 use fathom_core::id::Epoch;
 
-use super::rng::Rng;
+use super::rng::SimRng;
 
 /// What a disk operation can fail with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(super) enum DiskError {
 
 /// How the machine under the disk stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Crash {
+pub(super) enum CrashKind {
     /// The process dies; what it wrote stays with the system.
     Process,
     /// The power goes; what was not synced is at the disk's mercy.
@@ -24,23 +24,23 @@ pub(super) enum Crash {
 
 /// What was found after a crash, for the statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Damage {
+pub(super) struct DiskDamage {
     pub(super) dropped: u64,
     pub(super) torn: u64,
 }
 
-struct Write {
+struct DiskWrite {
     offset: usize,
     bytes: Vec<u8>,
 }
 
 /// One file on a simulated disk.
-pub(super) struct Disk {
+pub(super) struct SimDisk {
     /// What survives anything.
     synced: Vec<u8>,
     /// What a reader sees: `synced` with all writes since.
     cache: Vec<u8>,
-    dirty: Vec<Write>,
+    dirty: Vec<DiskWrite>,
     /// The file's length as the last truncation left it, where that is not synced.
     cut: Option<usize>,
     capacity: usize,
@@ -54,11 +54,11 @@ pub(super) struct Disk {
     pub(super) lies: bool,
     /// A planted bug: nobody looks at the owner before writing.
     pub(super) unfenced: bool,
-    rng: Rng,
+    rng: SimRng,
 }
 
-impl Disk {
-    pub(super) fn new(capacity: usize, rng: Rng) -> Self {
+impl SimDisk {
+    pub(super) fn new(capacity: usize, rng: SimRng) -> Self {
         Self {
             synced: Vec::new(),
             cache: Vec::new(),
@@ -112,7 +112,7 @@ impl Disk {
         if bytes.is_empty() {
             return;
         }
-        self.dirty.push(Write {
+        self.dirty.push(DiskWrite {
             offset: self.cache.len(),
             bytes: bytes.to_vec(),
         });
@@ -149,15 +149,15 @@ impl Disk {
     }
 
     /// Everything stops.
-    pub(super) fn crash(&mut self, how: Crash) -> Damage {
+    pub(super) fn crash(&mut self, how: CrashKind) -> DiskDamage {
         match how {
-            Crash::Process => Damage::default(),
-            Crash::Power => self.lose(),
+            CrashKind::Process => DiskDamage::default(),
+            CrashKind::Power => self.lose(),
         }
     }
 
-    fn lose(&mut self) -> Damage {
-        let mut damage = Damage::default();
+    fn lose(&mut self) -> DiskDamage {
+        let mut damage = DiskDamage::default();
         if let Some(cut) = self.cut.take()
             && self.rng.chance(500)
         {
@@ -200,7 +200,7 @@ impl Disk {
 }
 
 /// How much of a write arrives: anything, but often nearly all of it, where the trap is.
-fn tear(rng: &mut Rng, len: usize) -> usize {
+fn tear(rng: &mut SimRng, len: usize) -> usize {
     if rng.chance(400) {
         len.saturating_sub(1 + rng.index(40))
     } else {

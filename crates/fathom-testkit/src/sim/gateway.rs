@@ -9,13 +9,13 @@ use fathom_core::id::Digest;
 use fathom_core::unit::Timestamp;
 use fathom_store::seal::address_of;
 
-use super::approvals::{Approvals, Turn};
-use super::bug::Bug;
-use super::platform::{BINDING, Platform, Sender};
+use super::approvals::{ApprovalTurn, SimApprovals};
+use super::bug::PlantedBug;
+use super::platform::{BINDING, SimPlatform, SimSender};
 
 /// What is settled about an effect before the run begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum SendFate {
     /// The policy allows it.
     Free,
     /// A person says yes, soon enough as far as it is up to them.
@@ -28,14 +28,14 @@ pub(super) enum Fate {
 
 /// What the platform last said to a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Word {
+enum SimDecision {
     Nothing,
     Yes,
     No,
     Unknown,
 }
 
-impl Word {
+impl SimDecision {
     const fn of(outcome: &EffectOutcome) -> Self {
         match outcome {
             EffectOutcome::Confirmed { .. } => Self::Yes,
@@ -47,35 +47,35 @@ impl Word {
 
 /// A sender that the gateway let pass.
 #[derive(Clone, Debug)]
-struct Passed {
+struct PassedPermits {
     key: IdempotencyKey,
-    word: Word,
+    word: SimDecision,
 }
 
 /// What the gateway keeps. All of it is durable when it is written, as in the store.
 #[derive(Default)]
-pub(super) struct Registry {
+pub(super) struct KeyRegistry {
     /// Who may send under a key, the holder last and before it those it passed over.
-    claims: BTreeMap<IdempotencyKey, Vec<Sender>>,
-    approvals: Approvals,
+    claims: BTreeMap<IdempotencyKey, Vec<SimSender>>,
+    approvals: SimApprovals,
     /// Who a person let pass over whom.
-    overrides: BTreeMap<Sender, Option<Sender>>,
-    passed: BTreeMap<Sender, Passed>,
+    overrides: BTreeMap<SimSender, Option<SimSender>>,
+    passed: BTreeMap<SimSender, PassedPermits>,
     /// Whether a key was given free that nobody looked at yet.
     is_released: bool,
 }
 
-impl Platform {
+impl SimPlatform {
     /// A planted bug: the registry was only in memory.
     pub(super) fn forget_claims(&mut self) {
         self.registry.claims.clear();
     }
 
-    fn holder(&self, key: &IdempotencyKey) -> Option<&Sender> {
+    fn holder(&self, key: &IdempotencyKey) -> Option<&SimSender> {
         self.registry.claims.get(key)?.last()
     }
 
-    fn claim(&mut self, sender: &Sender, key: &IdempotencyKey) {
+    fn claim(&mut self, sender: &SimSender, key: &IdempotencyKey) {
         let holders = self.registry.claims.entry(key.clone()).or_default();
         if holders.last() != Some(sender) {
             holders.push(sender.clone());
@@ -83,7 +83,7 @@ impl Platform {
     }
 
     /// Gives the key of an effect free that certainly did not happen. Whoever was passed over holds it again.
-    pub(super) fn release(&mut self, sender: &Sender, effect: &EffectRequest) {
+    pub(super) fn release(&mut self, sender: &SimSender, effect: &EffectRequest) {
         let key = effect.key();
         if let Some(holders) = self.registry.claims.get_mut(&key) {
             holders.retain(|holder| holder != sender);
@@ -94,7 +94,7 @@ impl Platform {
     /// The gateway's decision. A key that is taken needs a person.
     pub(super) fn decide(
         &mut self,
-        sender: &Sender,
+        sender: &SimSender,
         effect: &EffectRequest,
         at: Timestamp,
     ) -> PolicyDecision {
@@ -105,8 +105,8 @@ impl Platform {
         match fate {
             _ if is_taken && (fate.is_some() || self.rng.chance(500)) => deny("duplicate"),
             None if is_taken => self.ask("duplicate", sender, key, at),
-            Some(Fate::Yes | Fate::No | Fate::Late) => {
-                if self.bug == Some(Bug::ApprovalUsedTwice)
+            Some(SendFate::Yes | SendFate::No | SendFate::Late) => {
+                if self.bug == Some(PlantedBug::ApprovalUsedTwice)
                     && self.registry.approvals.was_used(&key)
                 {
                     return self.allow(sender, &key);
@@ -117,13 +117,13 @@ impl Platform {
             None if self.rng.chance(self.manners.asks_people_permille) => {
                 self.ask("two pairs of eyes", sender, key, at)
             }
-            Some(Fate::Free) | None => self.allow(sender, &key),
+            Some(SendFate::Free) | None => self.allow(sender, &key),
         }
     }
 
     /// It may be sent. Its key is claimed when it is: before that a crash may forget who wanted it.
-    fn allow(&mut self, sender: &Sender, key: &IdempotencyKey) -> PolicyDecision {
-        if self.bug == Some(Bug::ClaimBeforeIntent) {
+    fn allow(&mut self, sender: &SimSender, key: &IdempotencyKey) -> PolicyDecision {
+        if self.bug == Some(PlantedBug::ClaimBeforeIntent) {
             self.claim(sender, key);
         }
         PolicyDecision::Allow {
@@ -134,7 +134,7 @@ impl Platform {
     fn ask(
         &mut self,
         rule: &str,
-        sender: &Sender,
+        sender: &SimSender,
         key: IdempotencyKey,
         at: Timestamp,
     ) -> PolicyDecision {
@@ -155,12 +155,12 @@ impl Platform {
     }
 
     /// When a person gets to it: within `within`, or after it is too late.
-    pub(super) fn thinks_for(&mut self, sender: &Sender, within: u64, at: Timestamp) -> u64 {
+    pub(super) fn thinks_for(&mut self, sender: &SimSender, within: u64, at: Timestamp) -> u64 {
         let soon = self.rng.between(1, within);
         let key = self.registry.approvals.key(sender);
         let fate = key.and_then(|key| self.manners.fates.get(key));
         match self.registry.approvals.asked(sender) {
-            Some((terms, Turn::First)) if fate == Some(&Fate::Late) => {
+            Some((terms, ApprovalTurn::First)) if fate == Some(&SendFate::Late) => {
                 terms.expires.since(at).0.saturating_add(soon)
             }
             _ => soon,
@@ -170,14 +170,14 @@ impl Platform {
     /// What a person says to `sender`, and about what; nothing when that was said before.
     pub(super) fn person_says(
         &mut self,
-        sender: &Sender,
+        sender: &SimSender,
         effect: &EffectRequest,
         at: Timestamp,
     ) -> Option<(bool, Digest)> {
         let (terms, _) = self.registry.approvals.asked(sender)?;
         let binding = terms.binding;
         let allow = match self.manners.fates.get(&effect.key()) {
-            Some(fate) => *fate != Fate::No,
+            Some(fate) => *fate != SendFate::No,
             None => self.person_allows(sender, effect),
         };
         self.registry.approvals.decide(sender, allow, at);
@@ -186,7 +186,7 @@ impl Platform {
 
     /// Whether a careful person lets `sender` send: not when it happened or may still arrive, as far as the
     /// platform can tell.
-    fn person_allows(&mut self, sender: &Sender, effect: &EffectRequest) -> bool {
+    fn person_allows(&mut self, sender: &SimSender, effect: &EffectRequest) -> bool {
         let key = effect.key();
         let done = self.done.get(&key);
         let happened = done
@@ -205,7 +205,7 @@ impl Platform {
     /// person was asked their yes is used up. Whoever passes holds the key.
     pub(super) fn pass(
         &mut self,
-        sender: &Sender,
+        sender: &SimSender,
         key: &IdempotencyKey,
     ) -> Result<(), &'static str> {
         let holder = self.holder(key);
@@ -222,9 +222,9 @@ impl Platform {
             return Err(why);
         }
         self.claim(sender, key);
-        let passed = Passed {
+        let passed = PassedPermits {
             key: key.clone(),
-            word: Word::Nothing,
+            word: SimDecision::Nothing,
         };
         self.registry.passed.insert(sender.clone(), passed);
         Ok(())
@@ -232,7 +232,7 @@ impl Platform {
 
     /// Who asks what became of an effect holds its key meanwhile. One that was given back before a crash could have the
     /// answer written down is another's by now, perhaps: then nothing was sent under it.
-    pub(super) fn hold(&mut self, sender: &Sender, effect: &EffectRequest) {
+    pub(super) fn hold(&mut self, sender: &SimSender, effect: &EffectRequest) {
         let key = effect.key();
         if self.holder(&key).is_none() {
             self.claim(sender, &key);
@@ -250,7 +250,7 @@ impl Platform {
             .registry
             .passed
             .iter()
-            .filter(|(_, p)| p.word != Word::No);
+            .filter(|(_, p)| p.word != SimDecision::No);
         open.find(|(sender, _)| !self.keeps_key(sender))
             .map(|((episode, ask), passed)| {
                 let (key, word) = (passed.key.as_str(), passed.word);
@@ -259,7 +259,7 @@ impl Platform {
     }
 
     /// Whether a sender that was let pass holds its key still, or a person let someone else have it.
-    pub(super) fn keeps_key(&self, sender: &Sender) -> bool {
+    pub(super) fn keeps_key(&self, sender: &SimSender) -> bool {
         self.registry.passed.get(sender).is_none_or(|passed| {
             let holders = self.registry.claims.get(&passed.key);
             holders.is_some_and(|holders| holders.contains(sender))
@@ -267,9 +267,9 @@ impl Platform {
     }
 
     /// The platform's last word to a sender.
-    pub(super) fn say(&mut self, sender: &Sender, outcome: &EffectOutcome) {
+    pub(super) fn say(&mut self, sender: &SimSender, outcome: &EffectOutcome) {
         if let Some(passed) = self.registry.passed.get_mut(sender) {
-            passed.word = Word::of(outcome);
+            passed.word = SimDecision::of(outcome);
         }
     }
 }

@@ -1,35 +1,35 @@
 //! The host's part: it carries out steps, and answers each of them with one event.
 
-use fathom_core::cell::{CellEnd, Output};
+use fathom_core::cell::{CellOutput, CellResult};
 use fathom_core::command::Command;
-use fathom_core::event::{CallOutcome, EventKind};
+use fathom_core::event::{EventKind, ModelCallOutcome};
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::ledger::Accounts;
-use fathom_core::model::{Delivery, ModelRole, Request};
+use fathom_core::ledger::BudgetAccounts;
+use fathom_core::model::{ModelRequest, ModelRole, ReplyMode};
 use fathom_core::outcome::EpisodeResult;
-use fathom_core::step::Step;
+use fathom_core::step::HostStep;
 use fathom_core::stop::Refusal;
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
 
-use super::agenda::Item;
-use super::bug::Bug;
-use super::platform::Sender;
-use super::provider::{CallId, Provider};
-use super::violation::{Invariant, Violation, ensure};
-use super::world::World;
+use super::agenda::AgendaItem;
+use super::bug::PlantedBug;
+use super::platform::SimSender;
+use super::provider::{CallId, SimProvider};
+use super::violation::{InvariantViolation, SimInvariant, ensure};
+use super::world::SimWorld;
 
 /// Whether a crash may forget that a call was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ahead {
+enum AheadOfDisk {
     OfTheDisk,
     OfNothing,
 }
 
-impl<L: Accounts> World<L> {
+impl<L: BudgetAccounts> SimWorld<L> {
     /// Carries out steps one by one; the process may die before and after each.
-    pub(super) fn carry_out_all(&mut self, steps: Vec<Step>) -> Result<(), Violation> {
+    pub(super) fn carry_out_all(&mut self, steps: Vec<HostStep>) -> Result<(), InvariantViolation> {
         for step in steps {
             if self.boundary.crosses() {
                 return Ok(());
@@ -61,13 +61,13 @@ impl<L: Accounts> World<L> {
             },
             Command::RunCell { code, .. } => EventKind::CellFinished {
                 ask,
-                end: Box::new(CellEnd {
-                    output: Output {
+                end: Box::new(CellResult {
+                    output: CellOutput {
                         bytes: code.as_str().len() as u64,
                         head: code,
                         tail: None,
                     },
-                    ..CellEnd::default()
+                    ..CellResult::default()
                 }),
             },
             _ => EventKind::Refused {
@@ -79,7 +79,7 @@ impl<L: Accounts> World<L> {
         }
     }
 
-    fn carry_out(&mut self, step: Step) -> Result<(), Violation> {
+    fn carry_out(&mut self, step: HostStep) -> Result<(), InvariantViolation> {
         self.note(|| {
             let mut text = format!("  > {step:?}");
             text.truncate(
@@ -90,7 +90,7 @@ impl<L: Accounts> World<L> {
             text
         });
         match step {
-            Step::Measure {
+            HostStep::Measure {
                 episode,
                 ask,
                 model,
@@ -103,13 +103,13 @@ impl<L: Accounts> World<L> {
                 let kind = EventKind::Measured {
                     ask,
                     measured: self.provider.measure(model, &request),
-                    weights: weigh.iter().map(Provider::weigh).collect(),
+                    weights: weigh.iter().map(SimProvider::weigh).collect(),
                     recalled: said.map(|said| Box::new(said.again(self.run_id))),
                     round,
                 };
                 self.compute(episode, ask, "measure", kind)
             }
-            Step::Call {
+            HostStep::Call {
                 episode,
                 ask,
                 attempt,
@@ -120,7 +120,7 @@ impl<L: Accounts> World<L> {
                 let id = self.call_id(episode, ask, attempt);
                 self.prepare_call(id, model, request, not_before)
             }
-            Step::Cancel {
+            HostStep::Cancel {
                 episode,
                 ask,
                 attempt,
@@ -129,27 +129,27 @@ impl<L: Accounts> World<L> {
                 self.cancel_call(&id);
                 Ok(())
             }
-            Step::Timer { episode, at } => {
+            HostStep::Timer { episode, at } => {
                 let wait = at.since(self.clock.now());
                 let at = self.now.saturating_add(wait.0);
-                self.agenda.plan(at, Item::Tick(episode));
+                self.agenda.plan(at, AgendaItem::Tick(episode));
                 Ok(())
             }
-            Step::Decide {
+            HostStep::Decide {
                 episode,
                 ask,
                 effect,
             } => self.decide(episode, ask, &effect),
-            Step::Attempt(permit) => {
+            HostStep::Attempt(permit) => {
                 let sender = (permit.episode().clone(), permit.ask());
                 self.attempt(sender, permit.effect().clone())
             }
-            Step::Reconcile {
+            HostStep::Reconcile {
                 episode,
                 ask,
                 effect,
             } => self.reconcile((episode, ask), effect),
-            Step::Host {
+            HostStep::Host {
                 episode,
                 ask,
                 command,
@@ -157,24 +157,24 @@ impl<L: Accounts> World<L> {
                 let kind = self.serve(ask, command);
                 self.compute(episode, ask, "host", kind)
             }
-            Step::Emit { episode, block } => {
+            HostStep::Emit { episode, block } => {
                 self.coverage.blocks += 1;
                 self.oracle.show_block(&episode, block.text.as_str())
             }
-            Step::Over { .. } => Ok(()),
-            Step::Waiting(wait) => {
+            HostStep::Over { .. } => Ok(()),
+            HostStep::Waiting(wait) => {
                 if let Some(host) = &mut self.host {
                     host.waiting = Some(wait);
                 }
                 let at = self.now + self.rng.between(1, 300);
-                self.agenda.plan(at, Item::LetGo);
+                self.agenda.plan(at, AgendaItem::LetGo);
                 Ok(())
             }
-            Step::Finished(result) => self.finish(&result),
+            HostStep::Finished(result) => self.finish(&result),
         }
     }
 
-    pub(super) fn finish(&mut self, result: &EpisodeResult) -> Result<(), Violation> {
+    pub(super) fn finish(&mut self, result: &EpisodeResult) -> Result<(), InvariantViolation> {
         self.is_over = true;
         self.oracle.show_result(result)
     }
@@ -191,20 +191,20 @@ impl<L: Accounts> World<L> {
 
     pub(super) fn expect_answer(
         &mut self,
-        sender: &Sender,
+        sender: &SimSender,
         what: &'static str,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), InvariantViolation> {
         let Some(host) = &mut self.host else {
             return Ok(());
         };
         let (episode, ask) = sender.clone();
         let is_first = host.unanswered.insert((episode, ask, what));
-        ensure(is_first, Invariant::AskedOnce, || {
+        ensure(is_first, SimInvariant::AskedOnce, || {
             format!("{what} of {} {} is asked for twice", sender.0, sender.1)
         })
     }
 
-    fn answered(&mut self, sender: &Sender, what: &'static str) {
+    fn answered(&mut self, sender: &SimSender, what: &'static str) {
         if let Some(host) = &mut self.host {
             let (episode, ask) = sender.clone();
             host.unanswered.remove(&(episode, ask, what));
@@ -218,11 +218,12 @@ impl<L: Accounts> World<L> {
         ask: AskId,
         what: &'static str,
         kind: EventKind,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), InvariantViolation> {
         self.expect_answer(&(episode.clone(), ask), what)?;
         let at = self.now + self.rng.between(0, 3);
         let kind = Box::new(kind);
-        self.agenda.plan(at, Item::Answer { episode, ask, kind });
+        self.agenda
+            .plan(at, AgendaItem::Answer { episode, ask, kind });
         Ok(())
     }
 
@@ -230,18 +231,18 @@ impl<L: Accounts> World<L> {
         &mut self,
         id: CallId,
         model: ModelRole,
-        request: Request,
+        request: ModelRequest,
         not_before: Option<Timestamp>,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), InvariantViolation> {
         let is_first = self
             .host
             .as_ref()
             .is_none_or(|host| !host.calls.contains_key(&id));
-        ensure(is_first, Invariant::AskedOnce, || {
+        ensure(is_first, SimInvariant::AskedOnce, || {
             format!("{id:?} is asked for twice")
         })?;
         let wait = not_before.unwrap_or_default().since(self.clock.now());
-        let item = Item::Send {
+        let item = AgendaItem::Send {
             id: id.clone(),
             model,
             request,
@@ -253,13 +254,18 @@ impl<L: Accounts> World<L> {
         Ok(())
     }
 
-    fn send(&mut self, id: CallId, model: ModelRole, request: &Request) -> Result<(), Violation> {
+    fn send(
+        &mut self,
+        id: CallId,
+        model: ModelRole,
+        request: &ModelRequest,
+    ) -> Result<(), InvariantViolation> {
         self.oracle.may_call(&id.episode, id.ask)?;
-        if self.is_leased(&id)? == Ahead::OfTheDisk && self.rng.chance(80) {
+        if self.is_leased(&id)? == AheadOfDisk::OfTheDisk && self.rng.chance(80) {
             self.boundary.hasten(30);
         }
         let mut outcome = self.provider.send(id.clone(), model, request);
-        if self.bug == Some(Bug::AttemptMixedUp) && id.attempt > 1 {
+        if self.bug == Some(PlantedBug::AttemptMixedUp) && id.attempt > 1 {
             let earlier = CallId {
                 attempt: id.attempt - 1,
                 ..id.clone()
@@ -272,13 +278,13 @@ impl<L: Accounts> World<L> {
                 .unwrap_or(outcome);
         }
         let latency = self.provider.latency();
-        if request.delivery == Delivery::Streamed {
+        if request.delivery == ReplyMode::Streamed {
             for _ in 0..self.rng.below(3) {
                 let at = self.now + self.rng.below(latency);
-                self.agenda.plan(at, Item::Delta { id: id.clone() });
+                self.agenda.plan(at, AgendaItem::Delta { id: id.clone() });
             }
         }
-        let item = Item::Reply {
+        let item = AgendaItem::Reply {
             id: id.clone(),
             outcome,
         };
@@ -290,25 +296,25 @@ impl<L: Accounts> World<L> {
     }
 
     /// A call may go out once its lease or its own record is durable.
-    fn is_leased(&self, id: &CallId) -> Result<Ahead, Violation> {
+    fn is_leased(&self, id: &CallId) -> Result<AheadOfDisk, InvariantViolation> {
         let Some(host) = &self.host else {
-            return Ok(Ahead::OfNothing);
+            return Ok(AheadOfDisk::OfNothing);
         };
         let durable = self.oracle.durable();
         let Some(call) = host.audit.call(&id.episode, id.ask) else {
-            return Err(Violation::new(
-                Invariant::BooksAgree,
+            return Err(InvariantViolation::new(
+                SimInvariant::BooksAgree,
                 format!("{id:?} is sent, but not reserved"),
             ));
         };
         if call.position <= durable {
-            return Ok(Ahead::OfNothing);
+            return Ok(AheadOfDisk::OfNothing);
         }
         let is_leased = host.audit.is_leased(&id.episode, call.drawn, durable);
-        ensure(is_leased, Invariant::LeaseFirst, || {
+        ensure(is_leased, SimInvariant::LeaseFirst, || {
             format!("{id:?} draws {:?}", call.drawn)
         })?;
-        Ok(Ahead::OfTheDisk)
+        Ok(AheadOfDisk::OfTheDisk)
     }
 
     /// Gives a call up. One that is on the wire may still be answered; one that never was costs nothing.
@@ -322,19 +328,19 @@ impl<L: Accounts> World<L> {
             None => (0, 0),
         };
         let outcome = match self.agenda.cancel(moment) {
-            Some(reply @ Item::Reply { .. }) if self.rng.chance(300) => {
+            Some(reply @ AgendaItem::Reply { .. }) if self.rng.chance(300) => {
                 self.agenda.put_back(moment, reply);
                 return;
             }
-            Some(Item::Reply { .. }) => self.provider.cancel(id),
+            Some(AgendaItem::Reply { .. }) => self.provider.cancel(id),
             _ => {
                 let failure = ModelFailure::unsent(FailureKind::Cancelled, "never sent");
-                let outcome = CallOutcome::Failed(failure);
+                let outcome = ModelCallOutcome::Failed(failure);
                 self.provider.answers.insert(id.clone(), outcome.clone());
                 outcome
             }
         };
-        let item = Item::Reply {
+        let item = AgendaItem::Reply {
             id: id.clone(),
             outcome,
         };
@@ -343,11 +349,11 @@ impl<L: Accounts> World<L> {
     }
 
     /// Something that was under way comes back.
-    pub(super) fn answer(&mut self, item: Item) -> Result<(), Violation> {
+    pub(super) fn answer(&mut self, item: AgendaItem) -> Result<(), InvariantViolation> {
         match item {
-            Item::Tick(episode) => self.deliver(episode, EventKind::Tick),
-            Item::Stray { episode, kind } => self.deliver(episode, *kind),
-            Item::Answer { episode, ask, kind } => {
+            AgendaItem::Tick(episode) => self.deliver(episode, EventKind::Tick),
+            AgendaItem::Stray { episode, kind } => self.deliver(episode, *kind),
+            AgendaItem::Answer { episode, ask, kind } => {
                 self.repeat(&episode, &kind);
                 let sender = (episode.clone(), ask);
                 for what in ["measure", "decide", "host"] {
@@ -355,8 +361,8 @@ impl<L: Accounts> World<L> {
                 }
                 self.deliver(episode, *kind)
             }
-            Item::Send { id, model, request } => self.send(id, model, &request),
-            Item::Delta { id } => {
+            AgendaItem::Send { id, model, request } => self.send(id, model, &request),
+            AgendaItem::Delta { id } => {
                 let kind = EventKind::ModelDelta {
                     ask: id.ask,
                     attempt: id.attempt,
@@ -364,7 +370,7 @@ impl<L: Accounts> World<L> {
                 };
                 self.deliver(id.episode, kind)
             }
-            Item::Reply { id, outcome } => {
+            AgendaItem::Reply { id, outcome } => {
                 if let Some(host) = &mut self.host {
                     host.calls.insert(id.clone(), None);
                 }
@@ -378,11 +384,11 @@ impl<L: Accounts> World<L> {
                 self.repeat(&id.episode, &kind);
                 self.deliver(id.episode, kind)
             }
-            Item::Arrive { sender, effect } => {
+            AgendaItem::Arrive { sender, effect } => {
                 self.arrive(sender, effect);
                 Ok(())
             }
-            Item::Settle {
+            AgendaItem::Settle {
                 sender,
                 effect,
                 outcome,
@@ -390,7 +396,7 @@ impl<L: Accounts> World<L> {
                 self.answered(&sender, "attempt");
                 self.settle(sender, &effect, outcome)
             }
-            Item::Checked {
+            AgendaItem::Checked {
                 sender,
                 effect,
                 outcome,
@@ -398,14 +404,14 @@ impl<L: Accounts> World<L> {
                 self.answered(&sender, "reconcile");
                 self.settle(sender, &effect, outcome)
             }
-            Item::Restart
-            | Item::Land
-            | Item::Wake
-            | Item::Post(_)
-            | Item::Judge(_)
-            | Item::Interrupt
-            | Item::Commit
-            | Item::LetGo => Ok(()),
+            AgendaItem::Restart
+            | AgendaItem::Land
+            | AgendaItem::Wake
+            | AgendaItem::Post(_)
+            | AgendaItem::Judge(_)
+            | AgendaItem::Interrupt
+            | AgendaItem::Commit
+            | AgendaItem::LetGo => Ok(()),
         }
     }
 
@@ -413,7 +419,7 @@ impl<L: Accounts> World<L> {
     fn repeat(&mut self, episode: &EpisodeId, kind: &EventKind) {
         if self.rng.chance(self.scenario.repeats_permille) {
             let at = self.now + self.rng.between(1, 200);
-            let item = Item::Stray {
+            let item = AgendaItem::Stray {
                 episode: episode.clone(),
                 kind: Box::new(kind.clone()),
             };
@@ -421,7 +427,11 @@ impl<L: Accounts> World<L> {
         }
     }
 
-    pub(super) fn deliver(&mut self, episode: EpisodeId, kind: EventKind) -> Result<(), Violation> {
+    pub(super) fn deliver(
+        &mut self,
+        episode: EpisodeId,
+        kind: EventKind,
+    ) -> Result<(), InvariantViolation> {
         self.drive(|run, log, at| run.deliver(log, at, episode, kind))
     }
 }

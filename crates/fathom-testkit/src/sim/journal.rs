@@ -6,17 +6,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_core::event::Record;
+use fathom_core::event::JournalRecord;
 use fathom_core::id::{Digest, EpisodeId, Epoch, RunId};
-use fathom_core::step::{Appended, Log, Position};
+use fathom_core::step::{AppendReceipt, LogPosition, RecordLog};
 use fathom_store::seal::address_of;
-use fathom_store::{Chain, ChainCheck, Entry, RunKey, Sealer, StoreError, chain};
+use fathom_store::{ChainCheck, JournalEntry, RecordChain, RunKey, StoreError, TextSealer, chain};
 
-use super::audit::Audit;
-use super::boundary::Boundary;
-use super::bug::Bug;
-use super::disk::{Disk, DiskError};
-use super::violation::{Invariant, Violation};
+use super::audit::Auditor;
+use super::boundary::CrashPoint;
+use super::bug::PlantedBug;
+use super::disk::{DiskError, SimDisk};
+use super::violation::{InvariantViolation, SimInvariant};
 
 const BLOB: u8 = 1;
 const RECORD: u8 = 2;
@@ -26,15 +26,15 @@ const HEADER_BYTES: usize = 5;
 
 /// A record that was read back or appended, with the chain's head after it.
 #[derive(Clone, Debug)]
-pub(super) struct Entered {
+pub(super) struct EnteredRecord {
     pub(super) episode: EpisodeId,
-    pub(super) record: Record,
+    pub(super) record: JournalRecord,
     pub(super) head: Digest,
 }
 
 /// Why the journal took nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stopped {
+pub(super) enum SimStopped {
     /// The disk failed; nothing is taken any more.
     Disk(DiskError),
     /// A newer owner has the run.
@@ -42,31 +42,31 @@ pub(super) enum Stopped {
 }
 
 /// The writing end, in the hands of one owner.
-pub(super) struct Journal {
+pub(super) struct SimJournal {
     run: RunId,
-    sealer: Sealer,
+    sealer: TextSealer,
     epoch: Epoch,
-    chains: BTreeMap<EpisodeId, Chain>,
+    chains: BTreeMap<EpisodeId, RecordChain>,
     known_blobs: BTreeSet<Digest>,
     /// Heads of all records, in the order of the log.
     pub(super) heads: Vec<Digest>,
     /// Appended and not yet synced.
-    pub(super) tail: Vec<Entered>,
+    pub(super) tail: Vec<EnteredRecord>,
     /// Bytes that wait in memory for the next commit.
     buffer: Vec<u8>,
     buffered: bool,
-    stopped: Option<Stopped>,
+    stopped: Option<SimStopped>,
 }
 
-impl Journal {
-    pub(super) fn sealer(run: RunId) -> Sealer {
+impl SimJournal {
+    pub(super) fn sealer(run: RunId) -> TextSealer {
         let mut key = [7; 32];
         key[..16].copy_from_slice(run.as_bytes());
-        Sealer::new(run, &RunKey::from_bytes(key))
+        TextSealer::new(run, &RunKey::from_bytes(key))
     }
 
     /// Makes the caller the owner of what was recovered: cuts off what is not whole and writes its claim.
-    pub(super) fn claim(recovered: &Recovered, disk: &mut Disk) -> Result<Epoch, DiskError> {
+    pub(super) fn claim(recovered: &RecoveredLog, disk: &mut SimDisk) -> Result<Epoch, DiskError> {
         let epoch = Epoch(recovered.epoch.0.max(disk.owner.0) + 1);
         if recovered.bytes < disk.len() {
             disk.truncate(recovered.bytes);
@@ -76,7 +76,7 @@ impl Journal {
     }
 
     /// Goes on where the recovered journal ends.
-    pub(super) fn open(run: RunId, epoch: Epoch, recovered: &Recovered, buffered: bool) -> Self {
+    pub(super) fn open(run: RunId, epoch: Epoch, recovered: &RecoveredLog, buffered: bool) -> Self {
         Self {
             run,
             sealer: Self::sealer(run),
@@ -95,8 +95,8 @@ impl Journal {
         self.epoch
     }
 
-    pub(super) fn position(&self) -> Position {
-        Position(self.heads.len() as u64)
+    pub(super) fn position(&self) -> LogPosition {
+        LogPosition(self.heads.len() as u64)
     }
 
     pub(super) fn has_unsynced(&self) -> bool {
@@ -105,16 +105,16 @@ impl Journal {
 
     fn append(
         &mut self,
-        disk: &mut Disk,
+        disk: &mut SimDisk,
         episode: &EpisodeId,
-        mut record: Record,
-    ) -> Result<Appended, StoreError> {
+        mut record: JournalRecord,
+    ) -> Result<AppendReceipt, StoreError> {
         let run = self.run;
         let chain = self
             .chains
             .entry(episode.clone())
-            .or_insert_with(|| Chain::new(run, episode.clone()));
-        let entry = Entry::seal(&mut record, chain, &self.sealer)?;
+            .or_insert_with(|| RecordChain::new(run, episode.clone()));
+        let entry = JournalEntry::seal(&mut record, chain, &self.sealer)?;
         for blob in &entry.blobs {
             if self.known_blobs.insert(blob.address) {
                 let parts: [&[u8]; 2] = [&blob.address.0, &blob.bytes];
@@ -126,7 +126,7 @@ impl Journal {
         let parts: [&[u8]; 4] = [&len, name.as_bytes(), &entry.bytes, &entry.hash.0];
         frame(&mut self.buffer, RECORD, &parts);
         self.heads.push(entry.hash);
-        self.tail.push(Entered {
+        self.tail.push(EnteredRecord {
             episode: episode.clone(),
             record,
             head: entry.hash,
@@ -134,7 +134,7 @@ impl Journal {
         if !self.buffered {
             self.write(disk);
         }
-        Ok(Appended {
+        Ok(AppendReceipt {
             position: self.position(),
             head: entry.hash,
         })
@@ -142,21 +142,21 @@ impl Journal {
 
     /// Hands the buffer to the disk. After a failure nothing is taken any more: what came later would stand on
     /// something that is not there.
-    pub(super) fn write(&mut self, disk: &mut Disk) {
+    pub(super) fn write(&mut self, disk: &mut SimDisk) {
         if self.stopped.is_none() && self.epoch < disk.owner && !disk.unfenced {
-            self.stopped = Some(Stopped::Fenced);
+            self.stopped = Some(SimStopped::Fenced);
         }
         if self.stopped.is_none() && !self.buffer.is_empty() {
-            self.stopped = disk.append(&self.buffer).err().map(Stopped::Disk);
+            self.stopped = disk.append(&self.buffer).err().map(SimStopped::Disk);
             self.buffer.clear();
         }
     }
 
     /// Makes everything that was appended durable and gives it back.
-    pub(super) fn commit(&mut self, disk: &mut Disk) -> Result<Vec<Entered>, Stopped> {
+    pub(super) fn commit(&mut self, disk: &mut SimDisk) -> Result<Vec<EnteredRecord>, SimStopped> {
         self.write(disk);
         if self.stopped.is_none() {
-            self.stopped = disk.sync().err().map(Stopped::Disk);
+            self.stopped = disk.sync().err().map(SimStopped::Disk);
         }
         match self.stopped {
             Some(why) => Err(why),
@@ -166,25 +166,25 @@ impl Journal {
 }
 
 /// The log as a run sees it: journal and disk, watched by the auditor, with a crash between any two appends.
-pub(super) struct Writer<'a> {
-    pub(super) journal: &'a mut Journal,
-    pub(super) disk: &'a mut Disk,
-    pub(super) audit: &'a mut Audit,
-    pub(super) boundary: &'a mut Boundary,
-    pub(super) violation: &'a mut Option<Violation>,
+pub(super) struct SimWriter<'a> {
+    pub(super) journal: &'a mut SimJournal,
+    pub(super) disk: &'a mut SimDisk,
+    pub(super) audit: &'a mut Auditor,
+    pub(super) boundary: &'a mut CrashPoint,
+    pub(super) violation: &'a mut Option<InvariantViolation>,
 }
 
-impl Log for Writer<'_> {
-    fn append(&mut self, episode: &EpisodeId, record: Record) -> Appended {
-        let nowhere = Appended {
-            position: Position(u64::MAX),
+impl RecordLog for SimWriter<'_> {
+    fn append(&mut self, episode: &EpisodeId, record: JournalRecord) -> AppendReceipt {
+        let nowhere = AppendReceipt {
+            position: LogPosition(u64::MAX),
             head: Digest::default(),
         };
         // A process that died here does not know it yet: whatever follows reaches nobody.
         if self.boundary.crosses() || self.violation.is_some() {
             return nowhere;
         }
-        let position = Position(self.journal.position().0 + 1);
+        let position = LogPosition(self.journal.position().0 + 1);
         if let Err(violation) = self.audit.take(episode, &record, position) {
             *self.violation = Some(violation);
             return nowhere;
@@ -193,7 +193,7 @@ impl Log for Writer<'_> {
             Ok(appended) => appended,
             Err(error) => {
                 let detail = error.to_string();
-                *self.violation = Some(Violation::new(Invariant::Sequence, detail));
+                *self.violation = Some(InvariantViolation::new(SimInvariant::Sequence, detail));
                 return nowhere;
             }
         };
@@ -203,9 +203,9 @@ impl Log for Writer<'_> {
 }
 
 /// What a new owner finds.
-pub(super) struct Recovered {
-    pub(super) entries: Vec<Entered>,
-    pub(super) chains: BTreeMap<EpisodeId, Chain>,
+pub(super) struct RecoveredLog {
+    pub(super) entries: Vec<EnteredRecord>,
+    pub(super) chains: BTreeMap<EpisodeId, RecordChain>,
     pub(super) blobs: BTreeMap<Digest, Vec<u8>>,
     pub(super) epoch: Epoch,
     /// Length of what is whole.
@@ -215,13 +215,13 @@ pub(super) struct Recovered {
 }
 
 /// Reads the journal up to the first frame that is not whole.
-pub(super) fn recover(run: RunId, bytes: &[u8], bug: Option<Bug>) -> Recovered {
-    let mut reader = Reader {
+pub(super) fn recover(run: RunId, bytes: &[u8], bug: Option<PlantedBug>) -> RecoveredLog {
+    let mut reader = SimReader {
         run,
         checks: BTreeMap::new(),
-        sealer: Journal::sealer(run),
-        is_trusting: bug == Some(Bug::ChainUnchecked),
-        found: Recovered {
+        sealer: SimJournal::sealer(run),
+        is_trusting: bug == Some(PlantedBug::ChainUnchecked),
+        found: RecoveredLog {
             entries: Vec::new(),
             chains: BTreeMap::new(),
             blobs: BTreeMap::new(),
@@ -246,20 +246,20 @@ pub(super) fn recover(run: RunId, bytes: &[u8], bug: Option<Bug>) -> Recovered {
 }
 
 /// A chain under check, and its end for those who do not check.
-struct Check {
+struct RecoveryCheck {
     check: ChainCheck,
-    chain: Chain,
+    chain: RecordChain,
 }
 
-struct Reader {
+struct SimReader {
     run: RunId,
-    checks: BTreeMap<EpisodeId, Check>,
-    sealer: Sealer,
+    checks: BTreeMap<EpisodeId, RecoveryCheck>,
+    sealer: TextSealer,
     is_trusting: bool,
-    found: Recovered,
+    found: RecoveredLog,
 }
 
-impl Reader {
+impl SimReader {
     fn frame(&mut self, rest: &[u8]) -> Result<usize, String> {
         let header = rest.get(..HEADER_BYTES).ok_or("half a header")?;
         let len = u32::from_le_bytes([header[1], header[2], header[3], header[4]]) as usize;
@@ -306,10 +306,13 @@ impl Reader {
         let name = std::str::from_utf8(name).map_err(|error| error.to_string())?;
         let episode: EpisodeId = name.parse().map_err(|_| "a record of no episode")?;
         let run = self.run;
-        let check = self.checks.entry(episode.clone()).or_insert_with(|| Check {
-            check: ChainCheck::new(run, episode.clone()),
-            chain: Chain::new(run, episode.clone()),
-        });
+        let check = self
+            .checks
+            .entry(episode.clone())
+            .or_insert_with(|| RecoveryCheck {
+                check: ChainCheck::new(run, episode.clone()),
+                chain: RecordChain::new(run, episode.clone()),
+            });
         let mut record = if self.is_trusting {
             chain::decode(bytes).map_err(|error| error.to_string())?
         } else {
@@ -322,7 +325,7 @@ impl Reader {
             .open(&mut record, |address| Ok(blobs.get(address).cloned()))
             .map_err(|error| error.to_string())?;
         self.found.epoch = self.found.epoch.max(record.epoch);
-        self.found.entries.push(Entered {
+        self.found.entries.push(EnteredRecord {
             episode,
             record,
             head: hash,

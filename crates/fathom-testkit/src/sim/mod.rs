@@ -31,19 +31,19 @@ mod world;
 use std::fmt;
 
 use fathom_core::id::Digest;
-use fathom_core::ledger::{Accounts, Ledger};
+use fathom_core::ledger::{BudgetAccounts, Ledger};
 use fathom_core::stop::StopReason;
 
-pub use bug::Bug;
+pub use bug::PlantedBug;
 pub use coverage::Coverage;
-pub use violation::{Invariant, Violation};
+pub use violation::{InvariantViolation, SimInvariant};
 
-use bug::{CHILD_TOO_RICH, FORFEIT_SKIPPED, GRANT_KEPT, Miscounting, SETTLE_TWICE};
-use world::World;
+use bug::{CHILD_TOO_RICH, FORFEIT_SKIPPED, GRANT_KEPT, MiscountingBug, SETTLE_TWICE};
+use world::SimWorld;
 
 /// What a scenario that kept every promise went through.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct ScenarioReport {
     /// How often each thing happened.
     pub coverage: Coverage,
     /// A digest over all records of the journal.
@@ -54,24 +54,24 @@ pub struct Report {
 
 /// A promise that was broken.
 #[derive(Clone, Debug)]
-pub struct Failure {
+pub struct ScenarioFailure {
     /// The seed that shows it.
     pub seed: u64,
     /// Which promise, and how.
-    pub violation: Violation,
+    pub violation: InvariantViolation,
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for ScenarioFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "seed {}: {}", self.seed, self.violation)
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for ScenarioFailure {}
 
 /// What the scenarios of all seeds have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Story {
+pub enum ScenarioKind {
     /// Anything: calls, children, effects, people, and whatever goes wrong with them.
     Mixed,
     /// Thirty things to publish, on a platform that does not look whether it has them already, loses half of its
@@ -80,19 +80,23 @@ pub enum Story {
 }
 
 /// Lives through the scenario of a seed.
-pub fn run(story: Story, seed: u64) -> Result<Report, Failure> {
+pub fn run(story: ScenarioKind, seed: u64) -> Result<ScenarioReport, ScenarioFailure> {
     let (outcome, _) = live(story, seed, None, false);
-    outcome.map_err(|violation| Failure { seed, violation })
+    outcome.map_err(|violation| ScenarioFailure { seed, violation })
 }
 
 /// Lives through the scenario of a seed with a bug planted in it.
-pub fn run_with(story: Story, seed: u64, bug: Bug) -> Result<Report, Failure> {
+pub fn run_with(
+    story: ScenarioKind,
+    seed: u64,
+    bug: PlantedBug,
+) -> Result<ScenarioReport, ScenarioFailure> {
     let (outcome, _) = live(story, seed, Some(bug), false);
-    outcome.map_err(|violation| Failure { seed, violation })
+    outcome.map_err(|violation| ScenarioFailure { seed, violation })
 }
 
 /// Everything that happens in the scenario of a seed, line by line.
-pub fn trace(story: Story, seed: u64, bug: Option<Bug>) -> Vec<String> {
+pub fn trace(story: ScenarioKind, seed: u64, bug: Option<PlantedBug>) -> Vec<String> {
     let (outcome, mut lines) = live(story, seed, bug, true);
     lines.push(match outcome {
         Ok(report) => format!("{}: {}", report.stop, report.coverage),
@@ -101,22 +105,31 @@ pub fn trace(story: Story, seed: u64, bug: Option<Bug>) -> Vec<String> {
     lines
 }
 
-type Lived = (Result<Report, Violation>, Vec<String>);
+type ScenarioRun = (Result<ScenarioReport, InvariantViolation>, Vec<String>);
 
-fn live(story: Story, seed: u64, bug: Option<Bug>, is_traced: bool) -> Lived {
+fn live(story: ScenarioKind, seed: u64, bug: Option<PlantedBug>, is_traced: bool) -> ScenarioRun {
     match bug {
-        Some(Bug::SettleTwice) => live_by::<Miscounting<SETTLE_TWICE>>(story, seed, bug, is_traced),
-        Some(Bug::GrantKept) => live_by::<Miscounting<GRANT_KEPT>>(story, seed, bug, is_traced),
-        Some(Bug::ChildTooRich) => {
-            live_by::<Miscounting<CHILD_TOO_RICH>>(story, seed, bug, is_traced)
+        Some(PlantedBug::SettleTwice) => {
+            live_by::<MiscountingBug<SETTLE_TWICE>>(story, seed, bug, is_traced)
         }
-        Some(Bug::ForfeitSkipped) => {
-            live_by::<Miscounting<FORFEIT_SKIPPED>>(story, seed, bug, is_traced)
+        Some(PlantedBug::GrantKept) => {
+            live_by::<MiscountingBug<GRANT_KEPT>>(story, seed, bug, is_traced)
+        }
+        Some(PlantedBug::ChildTooRich) => {
+            live_by::<MiscountingBug<CHILD_TOO_RICH>>(story, seed, bug, is_traced)
+        }
+        Some(PlantedBug::ForfeitSkipped) => {
+            live_by::<MiscountingBug<FORFEIT_SKIPPED>>(story, seed, bug, is_traced)
         }
         _ => live_by::<Ledger>(story, seed, bug, is_traced),
     }
 }
 
-fn live_by<L: Accounts>(story: Story, seed: u64, bug: Option<Bug>, is_traced: bool) -> Lived {
-    World::<L>::new(story, seed, bug, is_traced).live()
+fn live_by<L: BudgetAccounts>(
+    story: ScenarioKind,
+    seed: u64,
+    bug: Option<PlantedBug>,
+    is_traced: bool,
+) -> ScenarioRun {
+    SimWorld::<L>::new(story, seed, bug, is_traced).live()
 }

@@ -7,22 +7,22 @@ use fathom_core::effect::{
     ApprovalTerms, EffectRequest, IdempotencyKey, KillScope, PolicyDecision,
 };
 use fathom_core::episode::Episode;
-use fathom_core::event::{CallOutcome, EventKind, Signal};
+use fathom_core::event::{EventKind, ModelCallOutcome, Signal};
 use fathom_core::id::{AskId, Digest, EpisodeId};
-use fathom_core::ledger::Accounts;
+use fathom_core::ledger::BudgetAccounts;
 use fathom_core::outcome::EpisodeResult;
-use fathom_core::step::Position;
+use fathom_core::step::LogPosition;
 use fathom_core::unit::{Millis, Timestamp};
 
-use super::aftermath::Aftermath;
-use super::gateway::Fate;
-use super::journal::{Entered, Recovered};
-use super::platform::{self, Sender};
-use super::violation::{Invariant, Violation, ensure};
+use super::aftermath::EffectHistory;
+use super::gateway::SendFate;
+use super::journal::{EnteredRecord, RecoveredLog};
+use super::platform::{self, SimSender};
+use super::violation::{InvariantViolation, SimInvariant, ensure};
 
 /// Active time of an episode, counted from its records.
 #[derive(Clone, Copy, Debug)]
-struct Watch {
+struct OracleWatch {
     limit: Millis,
     active: Millis,
     last: Timestamp,
@@ -31,61 +31,61 @@ struct Watch {
 
 /// What was acknowledged, and what follows from it.
 #[derive(Default)]
-pub(super) struct Oracle {
+pub(super) struct BudgetOracle {
     /// Heads of all records that were called durable, in the order of the log.
     acknowledged: Vec<Digest>,
     replies: BTreeSet<(EpisodeId, AskId)>,
-    intents: BTreeSet<Sender>,
+    intents: BTreeSet<SimSender>,
     /// What was sent, whatever the journal says.
-    attempted: BTreeSet<Sender>,
+    attempted: BTreeSet<SimSender>,
     blocks: BTreeMap<(EpisodeId, String), u64>,
     shown: BTreeMap<(EpisodeId, String), u64>,
     result: Option<EpisodeResult>,
     shown_result: Option<EpisodeResult>,
-    proposals: BTreeMap<Sender, EffectRequest>,
+    proposals: BTreeMap<SimSender, EffectRequest>,
     /// Kill switches that the run knows for certain.
     kills: Vec<KillScope>,
     /// Episodes that were told to stop, for certain.
     cancelled: BTreeSet<EpisodeId>,
-    watches: BTreeMap<EpisodeId, Watch>,
+    watches: BTreeMap<EpisodeId, OracleWatch>,
     /// What only a person may allow.
     guarded: BTreeSet<IdempotencyKey>,
     /// What people were asked and not answered yet.
-    terms: BTreeMap<Sender, Box<ApprovalTerms>>,
+    terms: BTreeMap<SimSender, Box<ApprovalTerms>>,
     /// What was sent when an owner died, and not settled.
-    cut_off: BTreeSet<Sender>,
+    cut_off: BTreeSet<SimSender>,
 }
 
-impl Oracle {
-    pub(super) fn new(manners: &platform::Manners) -> Self {
+impl BudgetOracle {
+    pub(super) fn new(manners: &platform::PlatformFaults) -> Self {
         let fates = manners.fates.iter();
-        let guarded = fates.filter(|(_, fate)| **fate != Fate::Free);
+        let guarded = fates.filter(|(_, fate)| **fate != SendFate::Free);
         Self {
             guarded: guarded.map(|(key, _)| key.clone()).collect(),
             ..Self::default()
         }
     }
 
-    pub(super) fn cut_off(&self) -> &BTreeSet<Sender> {
+    pub(super) fn cut_off(&self) -> &BTreeSet<SimSender> {
         &self.cut_off
     }
 
-    pub(super) fn durable(&self) -> Position {
-        Position(self.acknowledged.len() as u64)
+    pub(super) fn durable(&self) -> LogPosition {
+        LogPosition(self.acknowledged.len() as u64)
     }
 
     /// A record is durable.
-    pub(super) fn acknowledge(&mut self, entry: &Entered) {
+    pub(super) fn acknowledge(&mut self, entry: &EnteredRecord) {
         self.acknowledged.push(entry.head);
         self.learn(entry);
     }
 
-    fn learn(&mut self, entry: &Entered) {
+    fn learn(&mut self, entry: &EnteredRecord) {
         let episode = &entry.episode;
         match &entry.record.event.kind {
             EventKind::ModelReplied {
                 ask,
-                outcome: CallOutcome::Replied(_),
+                outcome: ModelCallOutcome::Replied(_),
                 ..
             } => {
                 self.replies.insert((episode.clone(), *ask));
@@ -129,7 +129,7 @@ impl Oracle {
     }
 
     /// Everything that was acknowledged must be in what a new owner found. From here on all of that counts.
-    pub(super) fn recover(&mut self, recovered: &Recovered) -> Result<(), Violation> {
+    pub(super) fn recover(&mut self, recovered: &RecoveredLog) -> Result<(), InvariantViolation> {
         self.is_kept(recovered)?;
         let shown = std::mem::take(&mut self.shown);
         let shown_result = self.shown_result.take();
@@ -149,17 +149,17 @@ impl Oracle {
             self.note_terms(entry);
         }
         self.cut_off
-            .extend(Aftermath::read(&recovered.entries).open());
+            .extend(EffectHistory::read(&recovered.entries).open());
         self.shown_is_durable()
     }
 
-    pub(super) fn is_kept(&self, recovered: &Recovered) -> Result<(), Violation> {
+    pub(super) fn is_kept(&self, recovered: &RecoveredLog) -> Result<(), InvariantViolation> {
         let found = recovered.entries.iter().map(|entry| entry.head);
         let kept = self.acknowledged.iter().zip(found);
         let kept = kept.take_while(|(a, b)| **a == *b).count();
         ensure(
             kept == self.acknowledged.len(),
-            Invariant::AcknowledgedIsKept,
+            SimInvariant::AcknowledgedIsKept,
             || {
                 format!(
                     "{kept} of {} acknowledged records are left, {} were found: {:?}",
@@ -171,36 +171,44 @@ impl Oracle {
         )
     }
 
-    pub(super) fn may_call(&self, episode: &EpisodeId, ask: AskId) -> Result<(), Violation> {
+    pub(super) fn may_call(
+        &self,
+        episode: &EpisodeId,
+        ask: AskId,
+    ) -> Result<(), InvariantViolation> {
         let is_known = self.replies.contains(&(episode.clone(), ask));
-        ensure(!is_known, Invariant::NeverAskedAgain, || {
+        ensure(!is_known, SimInvariant::NeverAskedAgain, || {
             format!("{episode} {ask} was answered, durably")
         })?;
         let is_stopped = self.kills.contains(&KillScope::Global)
             || self.cancelled.iter().any(|stopped| stopped.covers(episode));
-        ensure(!is_stopped, Invariant::KillSwitch, || {
+        ensure(!is_stopped, SimInvariant::KillSwitch, || {
             format!("{episode} {ask} is called after the run was stopped, durably")
         })
     }
 
-    pub(super) fn may_attempt(&mut self, sender: &Sender) -> Result<(), Violation> {
+    pub(super) fn may_attempt(&mut self, sender: &SimSender) -> Result<(), InvariantViolation> {
         let has_intent = self.intents.contains(sender);
-        ensure(has_intent, Invariant::IntentFirst, || {
+        ensure(has_intent, SimInvariant::IntentFirst, || {
             format!("{} {}", sender.0, sender.1)
         })?;
         let is_first = self.attempted.insert(sender.clone());
-        ensure(is_first, Invariant::EffectOnce, || {
+        ensure(is_first, SimInvariant::EffectOnce, || {
             format!("{} {} is sent again", sender.0, sender.1)
         })
     }
 
-    pub(super) fn show_block(&mut self, episode: &EpisodeId, text: &str) -> Result<(), Violation> {
+    pub(super) fn show_block(
+        &mut self,
+        episode: &EpisodeId,
+        text: &str,
+    ) -> Result<(), InvariantViolation> {
         let key = (episode.clone(), text.to_owned());
         *self.shown.entry(key).or_default() += 1;
         self.shown_is_durable()
     }
 
-    pub(super) fn show_result(&mut self, result: &EpisodeResult) -> Result<(), Violation> {
+    pub(super) fn show_result(&mut self, result: &EpisodeResult) -> Result<(), InvariantViolation> {
         self.shown_result = Some(result.clone());
         self.shown_is_durable()
     }
@@ -209,30 +217,30 @@ impl Oracle {
         self.shown_result.as_ref()
     }
 
-    fn shown_is_durable(&self) -> Result<(), Violation> {
+    fn shown_is_durable(&self) -> Result<(), InvariantViolation> {
         let unfounded = self.shown.iter().find(|(key, times)| {
             let durable = self.blocks.get(key).copied().unwrap_or_default();
             durable < **times
         });
-        ensure(unfounded.is_none(), Invariant::ShownIsDurable, || {
+        ensure(unfounded.is_none(), SimInvariant::ShownIsDurable, || {
             format!("{unfounded:?} was shown")
         })?;
         let is_durable = self.shown_result.is_none() || self.shown_result == self.result;
-        ensure(is_durable, Invariant::ShownIsDurable, || {
+        ensure(is_durable, SimInvariant::ShownIsDurable, || {
             format!("a result was shown, durable is {:?}", self.result)
         })
     }
 
-    pub(super) fn proposal(&self, sender: &Sender) -> Option<EffectRequest> {
+    pub(super) fn proposal(&self, sender: &SimSender) -> Option<EffectRequest> {
         self.proposals.get(sender).cloned()
     }
 
     /// Looks at a record that a run just wrote: no new work when the time is up or the kill switch says no.
-    pub(super) fn look<L: Accounts>(
+    pub(super) fn look<L: BudgetAccounts>(
         &mut self,
-        entry: &Entered,
+        entry: &EnteredRecord,
         episode: Option<&Episode<L>>,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), InvariantViolation> {
         self.watch(entry, episode);
         self.is_approved(entry)?;
         // A switch holds once it is durable, and no longer than until the run hears that it is lifted.
@@ -248,12 +256,12 @@ impl Oracle {
                 Command::Spawn { .. } | Command::Propose { .. } => !is_resuming,
                 _ => false,
             };
-            ensure(!(is_new && is_late), Invariant::DeadlineHolds, || {
+            ensure(!(is_new && is_late), SimInvariant::DeadlineHolds, || {
                 format!("{} {} asks for more", entry.episode, entry.record.seq)
             })?;
             if let Command::Attempt { effect, .. } = command {
                 let kill = self.kills.iter().find(|kill| kill.covers(&effect.target));
-                ensure(kill.is_none(), Invariant::KillSwitch, || {
+                ensure(kill.is_none(), SimInvariant::KillSwitch, || {
                     format!("{} attempts what {kill:?} covers", entry.episode)
                 })?;
             }
@@ -261,7 +269,7 @@ impl Oracle {
         Ok(())
     }
 
-    fn note_terms(&mut self, entry: &Entered) {
+    fn note_terms(&mut self, entry: &EnteredRecord) {
         if let EventKind::EffectDecided {
             ask,
             decision: PolicyDecision::NeedsApproval { terms, .. },
@@ -274,7 +282,7 @@ impl Oracle {
     }
 
     /// What only a person may allow is attempted on their word alone: about this effect, in time, and once.
-    fn is_approved(&mut self, entry: &Entered) -> Result<(), Violation> {
+    fn is_approved(&mut self, entry: &EnteredRecord) -> Result<(), InvariantViolation> {
         self.note_terms(entry);
         let event = &entry.record.event;
         for command in &entry.record.commands {
@@ -298,7 +306,7 @@ impl Oracle {
                 ) => decided == ask && *binding == terms.binding && event.at < terms.expires,
                 _ => false,
             };
-            ensure(is_approved, Invariant::ApprovalHolds, || {
+            ensure(is_approved, SimInvariant::ApprovalHolds, || {
                 format!(
                     "{} {ask} is attempted after {}",
                     entry.episode,
@@ -310,10 +318,14 @@ impl Oracle {
     }
 
     /// Counts the time between two records, unless nothing could move without a person.
-    pub(super) fn watch<L: Accounts>(&mut self, entry: &Entered, episode: Option<&Episode<L>>) {
+    pub(super) fn watch<L: BudgetAccounts>(
+        &mut self,
+        entry: &EnteredRecord,
+        episode: Option<&Episode<L>>,
+    ) {
         let at = entry.record.event.at;
         if let EventKind::Started(started) = &entry.record.event.kind {
-            let watch = Watch {
+            let watch = OracleWatch {
                 limit: started.budget.time,
                 active: Millis(0),
                 last: at,

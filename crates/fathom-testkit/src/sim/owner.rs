@@ -3,36 +3,36 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use fathom_core::event::{Departure, EventKind};
+use fathom_core::event::{EventKind, ReleaseReason};
 use fathom_core::id::EpisodeId;
-use fathom_core::ledger::Accounts;
-use fathom_core::program::Programs;
+use fathom_core::ledger::BudgetAccounts;
+use fathom_core::program::ProgramFactory;
 use fathom_core::run::Run;
-use fathom_core::step::Position;
+use fathom_core::step::LogPosition;
 use fathom_core::stop::StopReason;
 use fathom_store::seal::address_of;
 
-use super::Report;
-use super::aftermath::Aftermath;
-use super::agenda::Item;
-use super::audit::Audit;
-use super::boundary::Boundary;
-use super::bug::{Bug, ChangedPrograms};
-use super::disk::{Crash, DiskError};
-use super::journal::{Journal, Recovered, Stopped, Writer, recover};
-use super::violation::{Invariant, Violation, ensure};
-use super::world::{Host, World};
+use super::ScenarioReport;
+use super::aftermath::EffectHistory;
+use super::agenda::AgendaItem;
+use super::audit::Auditor;
+use super::boundary::CrashPoint;
+use super::bug::{ChangedPrograms, PlantedBug};
+use super::disk::{CrashKind, DiskError};
+use super::journal::{RecoveredLog, SimJournal, SimStopped, SimWriter, recover};
+use super::violation::{InvariantViolation, SimInvariant, ensure};
+use super::world::{SimHost, SimWorld};
 use crate::drill::DrillPrograms;
 
 /// Room that someone makes on a full disk.
 const ROOM_BYTES: usize = 100_000;
 
-impl<L: Accounts> World<L> {
+impl<L: BudgetAccounts> SimWorld<L> {
     /// A process takes the run up: reads the disk, checks the chains, becomes the owner, folds and goes on.
-    pub(super) fn restart(&mut self) -> Result<(), Violation> {
+    pub(super) fn restart(&mut self) -> Result<(), InvariantViolation> {
         let Ok(bytes) = self.disk.read() else {
             self.coverage.read_failures += 1;
-            self.agenda.plan(self.now + 100, Item::Restart);
+            self.agenda.plan(self.now + 100, AgendaItem::Restart);
             return Ok(());
         };
         let recovered = recover(self.run_id, &bytes, self.bug);
@@ -50,23 +50,23 @@ impl<L: Accounts> World<L> {
                     DiskError::Io => self.coverage.write_failures += 1,
                 }
                 self.disk.grow(ROOM_BYTES);
-                self.agenda.plan(self.now + 100, Item::Restart);
+                self.agenda.plan(self.now + 100, AgendaItem::Restart);
                 return Ok(());
             }
         };
         self.oracle.recover(&recovered)?;
-        let found = Position(recovered.entries.len() as u64);
+        let found = LogPosition(recovered.entries.len() as u64);
         for row in &mut self.rows {
             row.taken_at = row.taken_at.filter(|position| *position <= found);
         }
         let run = self.refold(&recovered, &journal)?;
-        let mut audit = Audit::default();
+        let mut audit = Auditor::default();
         for (at, entry) in (1..).zip(&recovered.entries) {
-            audit.take(&entry.episode, &entry.record, Position(at))?;
+            audit.take(&entry.episode, &entry.record, LogPosition(at))?;
         }
         let epoch = journal.epoch();
         self.note(|| format!("owner {epoch:?} with {} records", recovered.entries.len()));
-        self.host = Some(Host {
+        self.host = Some(SimHost {
             run,
             journal,
             audit,
@@ -74,7 +74,7 @@ impl<L: Accounts> World<L> {
             calls: BTreeMap::new(),
             unanswered: BTreeSet::new(),
         });
-        if self.bug == Some(Bug::ClaimForgotten) {
+        if self.bug == Some(PlantedBug::ClaimForgotten) {
             self.platform.forget_claims();
         }
         if self.boundary.crosses() {
@@ -84,12 +84,12 @@ impl<L: Accounts> World<L> {
     }
 
     /// Makes what was found durable before anything is built on it; nothing when the process dies meanwhile.
-    fn take_over(&mut self, recovered: &Recovered) -> Result<Option<Journal>, DiskError> {
-        let epoch = Journal::claim(recovered, &mut self.disk)?;
+    fn take_over(&mut self, recovered: &RecoveredLog) -> Result<Option<SimJournal>, DiskError> {
+        let epoch = SimJournal::claim(recovered, &mut self.disk)?;
         if self.boundary.crosses() {
             return Ok(None);
         }
-        if self.bug != Some(Bug::UnsyncedTakeOver) {
+        if self.bug != Some(PlantedBug::UnsyncedTakeOver) {
             self.disk.sync()?;
         }
         self.disk.owner = epoch;
@@ -97,18 +97,24 @@ impl<L: Accounts> World<L> {
             return Ok(None);
         }
         let is_buffered = self.scenario.disk.is_buffered;
-        let journal = Journal::open(self.run_id, epoch, recovered, is_buffered);
+        let journal = SimJournal::open(self.run_id, epoch, recovered, is_buffered);
         Ok(Some(journal))
     }
 
-    fn refold(&mut self, recovered: &Recovered, journal: &Journal) -> Result<Run<L>, Violation> {
-        let programs: Arc<dyn Programs> = match self.bug {
-            Some(Bug::ProgramChanged) if !recovered.entries.is_empty() => Arc::new(ChangedPrograms),
+    fn refold(
+        &mut self,
+        recovered: &RecoveredLog,
+        journal: &SimJournal,
+    ) -> Result<Run<L>, InvariantViolation> {
+        let programs: Arc<dyn ProgramFactory> = match self.bug {
+            Some(PlantedBug::ProgramChanged) if !recovered.entries.is_empty() => {
+                Arc::new(ChangedPrograms)
+            }
             _ => Arc::new(DrillPrograms),
         };
         let mut run = Run::<L>::new(journal.epoch(), programs);
         let mut entries = recovered.entries.as_slice();
-        if self.bug == Some(Bug::SequenceReused)
+        if self.bug == Some(PlantedBug::SequenceReused)
             && let [all_but_last @ .., _] = entries
             && !all_but_last.is_empty()
         {
@@ -116,7 +122,7 @@ impl<L: Accounts> World<L> {
         }
         for entry in entries {
             let difference = run.refold(&entry.episode, &entry.record, entry.head);
-            ensure(difference.is_none(), Invariant::RefoldAgrees, || {
+            ensure(difference.is_none(), SimInvariant::RefoldAgrees, || {
                 format!("{difference:?}")
             })?;
             let mut live = run.live();
@@ -128,7 +134,7 @@ impl<L: Accounts> World<L> {
         Ok(run)
     }
 
-    fn take_up(&mut self, recovered: &Recovered) -> Result<(), Violation> {
+    fn take_up(&mut self, recovered: &RecoveredLog) -> Result<(), InvariantViolation> {
         if recovered.entries.is_empty() {
             let started = self.scenario.started.clone();
             self.drive(|run, log, at| run.start(log, at, started))?;
@@ -143,15 +149,15 @@ impl<L: Accounts> World<L> {
     }
 
     /// The disk failed: nothing more can be promised, so the process ends without another word.
-    pub(super) fn stop(&mut self, why: Stopped) {
+    pub(super) fn stop(&mut self, why: SimStopped) {
         self.note(|| format!("stopped: {why:?}"));
         match why {
-            Stopped::Disk(DiskError::Full) => {
+            SimStopped::Disk(DiskError::Full) => {
                 self.coverage.full_disks += 1;
                 self.disk.grow(ROOM_BYTES);
             }
-            Stopped::Disk(DiskError::Io) => self.coverage.sync_failures += 1,
-            Stopped::Fenced => self.coverage.fenced += 1,
+            SimStopped::Disk(DiskError::Io) => self.coverage.sync_failures += 1,
+            SimStopped::Fenced => self.coverage.fenced += 1,
         }
         self.leave();
     }
@@ -161,16 +167,18 @@ impl<L: Accounts> World<L> {
         self.host = None;
         for item in self.agenda.drain_inside() {
             match item {
-                Item::Arrive { sender, effect } if self.platform.orphan(&sender, &effect) => {
+                AgendaItem::Arrive { sender, effect } if self.platform.orphan(&sender, &effect) => {
                     let at = self.now + self.rng.between(1, 8_000);
-                    self.agenda.plan(at, Item::Land);
+                    self.agenda.plan(at, AgendaItem::Land);
                 }
-                Item::Settle { sender, effect, .. } => self.platform.unheard(&sender, &effect),
+                AgendaItem::Settle { sender, effect, .. } => {
+                    self.platform.unheard(&sender, &effect)
+                }
                 _ => {}
             }
         }
         let at = self.now + self.rng.between(1, 4_000);
-        self.agenda.plan(at, Item::Restart);
+        self.agenda.plan(at, AgendaItem::Restart);
     }
 
     pub(super) fn crash(&mut self) {
@@ -181,14 +189,14 @@ impl<L: Accounts> World<L> {
             self.coverage.hangs += 1;
             self.zombie = self.host.take();
             let at = self.now + self.rng.between(1, 8_000);
-            self.agenda.plan(at, Item::Wake);
+            self.agenda.plan(at, AgendaItem::Wake);
         } else {
             let how = if self.rng.chance(self.scenario.power_permille) {
                 self.coverage.power_losses += 1;
                 self.zombie = None;
-                Crash::Power
+                CrashKind::Power
             } else {
-                Crash::Process
+                CrashKind::Process
             };
             let damage = self.disk.crash(how);
             self.note(|| format!("crash: {how:?} {damage:?}"));
@@ -203,8 +211,8 @@ impl<L: Accounts> World<L> {
         };
         // It may have been stopped in the middle of something; what its own books say is nobody's concern.
         let mut violation = None;
-        let mut boundary = Boundary::new(0, 1, self.rng.fork());
-        let mut writer = Writer {
+        let mut boundary = CrashPoint::new(0, 1, self.rng.fork());
+        let mut writer = SimWriter {
             journal: &mut zombie.journal,
             disk: &mut self.disk,
             audit: &mut zombie.audit,
@@ -215,13 +223,13 @@ impl<L: Accounts> World<L> {
         zombie
             .run
             .deliver(&mut writer, at, EpisodeId::root(), EventKind::Tick);
-        if let Err(Stopped::Fenced) = zombie.journal.commit(&mut self.disk) {
+        if let Err(SimStopped::Fenced) = zombie.journal.commit(&mut self.disk) {
             self.coverage.fenced += 1;
         }
     }
 
     /// Lets go of the run: writes that down, and ends when it is durable.
-    pub(super) fn release(&mut self, why: Departure) -> Result<(), Violation> {
+    pub(super) fn release(&mut self, why: ReleaseReason) -> Result<(), InvariantViolation> {
         self.drive(|run, log, at| {
             run.release(log, at, why);
             Vec::new()
@@ -247,17 +255,19 @@ impl<L: Accounts> World<L> {
     }
 
     /// After the end: the power goes once more, and everything that was shown must still be there.
-    pub(super) fn verify(&mut self) -> Result<Report, Violation> {
+    pub(super) fn verify(&mut self) -> Result<ScenarioReport, InvariantViolation> {
         self.host = None;
-        self.disk.crash(Crash::Power);
+        self.disk.crash(CrashKind::Power);
         self.disk.read_failures_permille = 0;
         let bytes = self.disk.read().unwrap_or_default();
         let recovered = recover(self.run_id, &bytes, None);
         self.oracle.is_kept(&recovered)?;
-        ensure(recovered.broken.is_none(), Invariant::ChainVerifies, || {
-            format!("{:?}", recovered.broken)
-        })?;
-        let aftermath = Aftermath::read(&recovered.entries);
+        ensure(
+            recovered.broken.is_none(),
+            SimInvariant::ChainVerifies,
+            || format!("{:?}", recovered.broken),
+        )?;
+        let aftermath = EffectHistory::read(&recovered.entries);
         let uncertain = self.platform.uncertain.union(self.oracle.cut_off());
         aftermath.is_orderly(uncertain, &self.platform)?;
         aftermath.count(&mut self.coverage);
@@ -268,7 +278,7 @@ impl<L: Accounts> World<L> {
         self.coverage.late_effects = self.platform.late;
         let heads = recovered.entries.iter().flat_map(|entry| entry.head.0);
         let result = self.oracle.shown_result();
-        Ok(Report {
+        Ok(ScenarioReport {
             stop: result.map_or(StopReason::Cancelled, |result| result.stop_reason.clone()),
             coverage: self.coverage,
             journal: address_of(&heads.collect::<Vec<u8>>()),

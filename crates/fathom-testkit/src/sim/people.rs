@@ -1,36 +1,38 @@
 //! People around a run: they decide, cancel, interrupt and throw the kill switch.
 
-use fathom_core::command::{Awaited, Command};
-use fathom_core::event::{Departure, Signal};
+use fathom_core::command::{Command, ExternalWait};
+use fathom_core::event::{ReleaseReason, Signal};
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::ledger::Accounts;
-use fathom_core::step::{Position, Wait};
+use fathom_core::ledger::BudgetAccounts;
+use fathom_core::step::{LogPosition, RunWait};
 
-use super::agenda::Item;
-use super::journal::Entered;
-use super::platform::{BINDING, Sender};
-use super::violation::Violation;
-use super::world::World;
+use super::agenda::AgendaItem;
+use super::journal::EnteredRecord;
+use super::platform::{BINDING, SimSender};
+use super::violation::InvariantViolation;
+use super::world::SimWorld;
 
 /// A word from outside. It is left to the next owner until a record that took it in is found in the journal.
-pub(super) struct Row {
+pub(super) struct PersonRow {
     signal: Signal,
     /// The first record that takes it in; the word is gone in the same commit, as in the store.
-    pub(super) taken_at: Option<Position>,
+    pub(super) taken_at: Option<LogPosition>,
 }
 
-impl<L: Accounts> World<L> {
+impl<L: BudgetAccounts> SimWorld<L> {
     pub(super) fn plan_people(&mut self) {
         let people = self.scenario.people.clone();
         if let Some(at) = people.cancels_after {
-            self.agenda.plan(at, Item::Post(Signal::Cancel));
+            self.agenda.plan(at, AgendaItem::Post(Signal::Cancel));
         }
         if let Some((at, scope, lift)) = people.kill {
             if let Some(at) = lift {
                 let scope = scope.clone();
-                self.agenda.plan(at, Item::Post(Signal::Lift { scope }));
+                self.agenda
+                    .plan(at, AgendaItem::Post(Signal::Lift { scope }));
             }
-            self.agenda.plan(at, Item::Post(Signal::Kill { scope }));
+            self.agenda
+                .plan(at, AgendaItem::Post(Signal::Kill { scope }));
         }
         if let Some(at) = people.meddles_after {
             let signal = Signal::Decide {
@@ -40,21 +42,21 @@ impl<L: Accounts> World<L> {
                 by: "a meddler".into(),
                 binding: BINDING,
             };
-            self.agenda.plan(at, Item::Post(signal));
+            self.agenda.plan(at, AgendaItem::Post(signal));
         }
         if let Some(at) = people.interrupts_after {
-            self.agenda.plan(at, Item::Interrupt);
+            self.agenda.plan(at, AgendaItem::Interrupt);
         }
     }
 
     /// Leaves a word for the run, and tells its owner, if it has one.
-    pub(super) fn post(&mut self, signal: Signal) -> Result<(), Violation> {
+    pub(super) fn post(&mut self, signal: Signal) -> Result<(), InvariantViolation> {
         match &signal {
             Signal::Kill { scope } => self.kills.push(scope.clone()),
             Signal::Lift { scope } => self.kills.retain(|killed| killed != scope),
             Signal::Cancel | Signal::Decide { .. } => {}
         }
-        self.rows.push(Row {
+        self.rows.push(PersonRow {
             signal,
             taken_at: None,
         });
@@ -62,12 +64,12 @@ impl<L: Accounts> World<L> {
     }
 
     /// The owner takes in what was left for it.
-    pub(super) fn deliver_rows(&mut self) -> Result<(), Violation> {
+    pub(super) fn deliver_rows(&mut self) -> Result<(), InvariantViolation> {
         while let Some(host) = &mut self.host
             && !self.boundary.has_crashed()
             && let Some(row) = self.rows.iter_mut().find(|row| row.taken_at.is_none())
         {
-            row.taken_at = Some(Position(host.journal.position().0 + 1));
+            row.taken_at = Some(LogPosition(host.journal.position().0 + 1));
             let signal = row.signal.clone();
             if self.rng.chance(500) {
                 self.boundary.hasten(8);
@@ -78,11 +80,11 @@ impl<L: Accounts> World<L> {
     }
 
     /// Effects that durably wait for a person find one.
-    pub(super) fn ask_people(&mut self, entries: &[Entered]) {
+    pub(super) fn ask_people(&mut self, entries: &[EnteredRecord]) {
         for entry in entries {
             for command in &entry.record.commands {
                 if let Command::Await {
-                    awaited: Awaited::Approval { ask },
+                    awaited: ExternalWait::Approval { ask },
                 } = command
                 {
                     let within = self.scenario.people.decides_within;
@@ -90,13 +92,13 @@ impl<L: Accounts> World<L> {
                     let clock = self.clock.now();
                     let wait = self.platform.thinks_for(&sender, within, clock);
                     let at = self.now.saturating_add(wait);
-                    self.agenda.plan(at, Item::Judge(sender));
+                    self.agenda.plan(at, AgendaItem::Judge(sender));
                 }
             }
         }
     }
 
-    pub(super) fn judge(&mut self, sender: Sender) -> Result<(), Violation> {
+    pub(super) fn judge(&mut self, sender: SimSender) -> Result<(), InvariantViolation> {
         let Some(effect) = self.oracle.proposal(&sender) else {
             return Ok(());
         };
@@ -114,7 +116,7 @@ impl<L: Accounts> World<L> {
     }
 
     /// Only a person can move the run: the owner lets go, or stays a little.
-    pub(super) fn let_go(&mut self) -> Result<(), Violation> {
+    pub(super) fn let_go(&mut self) -> Result<(), InvariantViolation> {
         let Some(host) = &self.host else {
             return Ok(());
         };
@@ -122,15 +124,15 @@ impl<L: Accounts> World<L> {
             return Ok(());
         };
         if host.run.awaits_log() || host.journal.has_unsynced() {
-            self.agenda.plan(self.now + 1, Item::LetGo);
+            self.agenda.plan(self.now + 1, AgendaItem::LetGo);
             return Ok(());
         }
         match wait {
-            Wait::Outage(_) => self.release(Departure::Outage),
-            Wait::Approval if self.rng.chance(self.scenario.releases_permille) => {
-                self.release(Departure::AwaitingApproval)
+            RunWait::Outage(_) => self.release(ReleaseReason::Outage),
+            RunWait::Approval if self.rng.chance(self.scenario.releases_permille) => {
+                self.release(ReleaseReason::AwaitingApproval)
             }
-            Wait::Approval => Ok(()),
+            RunWait::Approval => Ok(()),
         }
     }
 }

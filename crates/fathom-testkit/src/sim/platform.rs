@@ -2,21 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_core::effect::{EffectClass, EffectOutcome, EffectRequest, IdempotencyKey, Target};
+use fathom_core::effect::{
+    EffectClass, EffectOutcome, EffectRequest, EffectTarget, IdempotencyKey,
+};
 use fathom_core::id::{AskId, Digest, EpisodeId};
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 
-use super::bug::Bug;
-use super::gateway::{Fate, Registry};
-use super::rng::Rng;
+use super::bug::PlantedBug;
+use super::gateway::{KeyRegistry, SendFate};
+use super::rng::SimRng;
 
 /// Who sends.
-pub(super) type Sender = (EpisodeId, AskId);
+pub(super) type SimSender = (EpisodeId, AskId);
 
 /// How gateway and platform behave.
 #[derive(Clone, Debug)]
-pub(super) struct Manners {
+pub(super) struct PlatformFaults {
     /// Whether the platform can say what happened under a key.
     pub(super) reconciles: bool,
     /// Whether the platform itself does a key only once.
@@ -31,26 +33,26 @@ pub(super) struct Manners {
     /// How long a yes may take, where that is limited.
     pub(super) approval_within: Option<Millis>,
     /// Effects about which everything is settled; all others are up to chance.
-    pub(super) fates: BTreeMap<IdempotencyKey, Fate>,
+    pub(super) fates: BTreeMap<IdempotencyKey, SendFate>,
 }
 
 /// What the platform knows of a key.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Done {
+pub(super) struct SentOnce {
     pub(super) times: u64,
-    by: Vec<Sender>,
+    by: Vec<SimSender>,
     pub(super) was_unknown: bool,
 }
 
 /// A request that left a process which died before it heard the answer.
 #[derive(Clone, Debug)]
-pub(super) struct Flying {
-    sender: Sender,
+pub(super) struct InFlightSend {
+    sender: SimSender,
     pub(super) key: IdempotencyKey,
 }
 
 /// What became of an attempt.
-pub(super) enum Sent {
+pub(super) enum SentEffect {
     /// The platform answered.
     Answered(EffectOutcome),
     /// The gateway did not let it out.
@@ -58,19 +60,19 @@ pub(super) enum Sent {
 }
 
 /// Gateway and platform.
-pub(super) struct Platform {
-    pub(super) manners: Manners,
-    pub(super) bug: Option<Bug>,
-    pub(super) done: BTreeMap<IdempotencyKey, Done>,
-    pub(super) registry: Registry,
+pub(super) struct SimPlatform {
+    pub(super) manners: PlatformFaults,
+    pub(super) bug: Option<PlantedBug>,
+    pub(super) done: BTreeMap<IdempotencyKey, SentOnce>,
+    pub(super) registry: KeyRegistry,
     /// Senders that cannot know whether their effect happened.
-    pub(super) uncertain: BTreeSet<Sender>,
-    pub(super) flying: Vec<Flying>,
+    pub(super) uncertain: BTreeSet<SimSender>,
+    pub(super) flying: Vec<InFlightSend>,
     /// Requests that reached the platform's door, for the limit on tools.
     pub(super) attempts: u64,
     pub(super) late: u64,
     pub(super) unknown: u64,
-    pub(super) rng: Rng,
+    pub(super) rng: SimRng,
 }
 
 /// Tools that episodes ask for.
@@ -81,13 +83,13 @@ pub(super) const PLATFORMS: [&str; 2] = ["square", "letterbox"];
 /// What people decide about here.
 pub(super) const BINDING: Digest = Digest([7; 32]);
 
-impl Platform {
-    pub(super) fn new(manners: Manners, bug: Option<Bug>, rng: Rng) -> Self {
+impl SimPlatform {
+    pub(super) fn new(manners: PlatformFaults, bug: Option<PlantedBug>, rng: SimRng) -> Self {
         Self {
             manners,
             bug,
             done: BTreeMap::new(),
-            registry: Registry::default(),
+            registry: KeyRegistry::default(),
             uncertain: BTreeSet::new(),
             flying: Vec::new(),
             attempts: 0,
@@ -98,23 +100,23 @@ impl Platform {
     }
 
     /// Carries an effect out, if the gateway lets it pass.
-    pub(super) fn attempt(&mut self, sender: &Sender, effect: &EffectRequest) -> Sent {
+    pub(super) fn attempt(&mut self, sender: &SimSender, effect: &EffectRequest) -> SentEffect {
         let key = effect.key();
         if let Err(why) = self.pass(sender, &key) {
-            return Sent::Stopped(failed(why));
+            return SentEffect::Stopped(failed(why));
         }
         self.attempts += 1;
         let mut outcome = self.carry(sender, &key);
-        if self.bug == Some(Bug::SentAgainUnasked)
+        if self.bug == Some(PlantedBug::SentAgainUnasked)
             && matches!(outcome, EffectOutcome::Unknown { .. })
         {
             outcome = self.carry(sender, &key);
         }
         self.say(sender, &outcome);
-        Sent::Answered(outcome)
+        SentEffect::Answered(outcome)
     }
 
-    fn carry(&mut self, sender: &Sender, key: &IdempotencyKey) -> EffectOutcome {
+    fn carry(&mut self, sender: &SimSender, key: &IdempotencyKey) -> EffectOutcome {
         if self.rng.chance(self.manners.rejects_permille) {
             return failed("the platform said no");
         }
@@ -130,7 +132,7 @@ impl Platform {
         }
     }
 
-    fn lose(&mut self, sender: &Sender, key: &IdempotencyKey) -> EffectOutcome {
+    fn lose(&mut self, sender: &SimSender, key: &IdempotencyKey) -> EffectOutcome {
         self.doubt(sender, key);
         EffectOutcome::Unknown {
             detail: "the line went dead".into(),
@@ -138,13 +140,13 @@ impl Platform {
     }
 
     /// The sender cannot know whether it happened.
-    fn doubt(&mut self, sender: &Sender, key: &IdempotencyKey) {
+    fn doubt(&mut self, sender: &SimSender, key: &IdempotencyKey) {
         self.unknown += 1;
         self.done.entry(key.clone()).or_default().was_unknown = true;
         self.uncertain.insert(sender.clone());
     }
 
-    fn commit(&mut self, sender: &Sender, key: &IdempotencyKey) {
+    fn commit(&mut self, sender: &SimSender, key: &IdempotencyKey) {
         let done = self.done.entry(key.clone()).or_default();
         if self.manners.dedupes && done.times > 0 {
             return;
@@ -155,7 +157,7 @@ impl Platform {
 
     /// The sending process died with the request under way: it arrives, now or later, or never.
     /// Says whether it may still arrive.
-    pub(super) fn orphan(&mut self, sender: &Sender, effect: &EffectRequest) -> bool {
+    pub(super) fn orphan(&mut self, sender: &SimSender, effect: &EffectRequest) -> bool {
         let key = effect.key();
         let fate = self.rng.below(4);
         // Some die before the gateway's last look.
@@ -166,7 +168,7 @@ impl Platform {
         self.doubt(sender, &key);
         match fate {
             0 => self.commit(sender, &key),
-            1 => self.flying.push(Flying {
+            1 => self.flying.push(InFlightSend {
                 sender: sender.clone(),
                 key,
             }),
@@ -176,7 +178,7 @@ impl Platform {
     }
 
     /// The platform's word reached nobody.
-    pub(super) fn unheard(&mut self, sender: &Sender, effect: &EffectRequest) {
+    pub(super) fn unheard(&mut self, sender: &SimSender, effect: &EffectRequest) {
         self.doubt(sender, &effect.key());
     }
 
@@ -189,13 +191,17 @@ impl Platform {
     }
 
     /// Asks what happened. A platform that can tell also sees to it that a late request finds the door shut.
-    pub(super) fn reconcile(&mut self, sender: &Sender, effect: &EffectRequest) -> EffectOutcome {
+    pub(super) fn reconcile(
+        &mut self,
+        sender: &SimSender,
+        effect: &EffectRequest,
+    ) -> EffectOutcome {
         let outcome = self.look_up(sender, effect);
         self.say(sender, &outcome);
         outcome
     }
 
-    fn look_up(&mut self, sender: &Sender, effect: &EffectRequest) -> EffectOutcome {
+    fn look_up(&mut self, sender: &SimSender, effect: &EffectRequest) -> EffectOutcome {
         let key = effect.key();
         if !self.manners.reconciles {
             self.doubt(sender, &key);
@@ -207,8 +213,8 @@ impl Platform {
             .retain(|flying| flying.key != key || flying.sender != *sender);
         let by = self.done.get(&key).map_or(&[][..], |done| &done.by);
         let is_there = match self.bug {
-            Some(Bug::FailedUnseen) => false,
-            Some(Bug::ConfirmedUnseen) => true,
+            Some(PlantedBug::FailedUnseen) => false,
+            Some(PlantedBug::ConfirmedUnseen) => true,
             _ => by.contains(sender),
         };
         if is_there {
@@ -242,10 +248,10 @@ fn failed(detail: &str) -> EffectOutcome {
 }
 
 /// An effect that some episode wants.
-pub(super) fn effect(rng: &mut Rng) -> EffectRequest {
+pub(super) fn effect(rng: &mut SimRng) -> EffectRequest {
     EffectRequest {
         tool: rng.pick(&TOOLS).to_owned(),
-        target: Target {
+        target: EffectTarget {
             tenant: "tenant".into(),
             platform: rng.pick(&PLATFORMS).to_owned(),
             account: "account".into(),

@@ -3,32 +3,33 @@
 use std::collections::BTreeMap;
 
 use fathom_core::amounts::Amounts;
-use fathom_core::event::CallOutcome;
-use fathom_core::failure::{Billing, FailureKind, ModelFailure};
+use fathom_core::event::ModelCallOutcome;
+use fathom_core::failure::{CallBilling, FailureKind, ModelFailure};
 use fathom_core::id::{AskId, EpisodeId, Epoch};
 use fathom_core::model::{
-    Ending, Exactness, Measured, ModelRole, Price, Reply, Request, Usage, UsageSource,
+    CountPrecision, FinishReason, ModelPrice, ModelReply, ModelRequest, ModelRole, RequestEstimate,
+    TokenUsage, UsageSource,
 };
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
 use serde_json::json;
 
-use super::rng::Rng;
+use super::rng::SimRng;
 
 /// Tokens of a request beyond its words.
 const TEMPLATE_TOKENS: u64 = 4;
 
 /// How a provider behaves.
 #[derive(Clone, Debug)]
-pub(super) struct Manners {
+pub(super) struct ProviderFaults {
     pub(super) failures_permille: u64,
     /// Whether every reply uses all that was reserved.
     pub(super) is_greedy: bool,
     /// Whether token counts are the model's own.
-    pub(super) exactness: Exactness,
+    pub(super) exactness: CountPrecision,
     pub(super) latency_max: u64,
     pub(super) window_tokens: Option<u64>,
-    pub(super) price: Price,
+    pub(super) price: ModelPrice,
 }
 
 /// Names one call on the wire. Owners are told apart, because a new one may use an attempt's number again.
@@ -41,18 +42,18 @@ pub(super) struct CallId {
 }
 
 /// The provider.
-pub(super) struct Provider {
-    pub(super) manners: Manners,
+pub(super) struct SimProvider {
+    pub(super) manners: ProviderFaults,
     /// What each episode's calls cost in truth.
     pub(super) billed: BTreeMap<EpisodeId, Amounts>,
     /// What each call is answered with.
-    pub(super) answers: BTreeMap<CallId, CallOutcome>,
+    pub(super) answers: BTreeMap<CallId, ModelCallOutcome>,
     pub(super) sent: u64,
-    rng: Rng,
+    rng: SimRng,
 }
 
-impl Provider {
-    pub(super) fn new(manners: Manners, rng: Rng) -> Self {
+impl SimProvider {
+    pub(super) fn new(manners: ProviderFaults, rng: SimRng) -> Self {
         Self {
             manners,
             billed: BTreeMap::new(),
@@ -62,20 +63,20 @@ impl Provider {
         }
     }
 
-    pub(super) fn measure(&self, model: ModelRole, request: &Request) -> Measured {
+    pub(super) fn measure(&self, model: ModelRole, request: &ModelRequest) -> RequestEstimate {
         let messages = request.messages.iter();
         let tokens = messages
             .map(|m| Self::weigh(&m.text) + TEMPLATE_TOKENS)
             .sum();
         let price = self.manners.price;
         let cheaper = |Nanodollars(price)| Nanodollars(price / 4);
-        Measured {
+        RequestEstimate {
             input_tokens: tokens,
             exactness: self.manners.exactness,
             window_tokens: self.manners.window_tokens,
             price: match model {
                 ModelRole::Main | ModelRole::Prime | ModelRole::CodeMind => price,
-                ModelRole::Sub | ModelRole::Lite => Price {
+                ModelRole::Sub | ModelRole::Lite => ModelPrice {
                     input_per_million: cheaper(price.input_per_million),
                     output_per_million: cheaper(price.output_per_million),
                 },
@@ -102,7 +103,12 @@ impl Provider {
     }
 
     /// Takes a call and decides at once what it costs and how it ends, whoever is there to hear it.
-    pub(super) fn send(&mut self, id: CallId, model: ModelRole, request: &Request) -> CallOutcome {
+    pub(super) fn send(
+        &mut self,
+        id: CallId,
+        model: ModelRole,
+        request: &ModelRequest,
+    ) -> ModelCallOutcome {
         self.sent += 1;
         let measured = self.measure(model, request);
         let cap = u64::from(request.output_tokens_max);
@@ -112,15 +118,15 @@ impl Provider {
             self.rng.between(1.min(cap), cap)
         };
         let input = match self.manners.exactness {
-            Exactness::Exact => measured.input_tokens,
-            Exactness::UpperBound => {
+            CountPrecision::Exact => measured.input_tokens,
+            CountPrecision::UpperBound => {
                 // The bound is nearly always one.
                 let percent = if self.rng.chance(900) { 50 } else { 100 };
                 let percent = percent + self.rng.below(51);
                 measured.input_tokens * percent / 100
             }
         };
-        let usage = Usage {
+        let usage = TokenUsage {
             input_tokens: input,
             output_tokens: output,
             source: UsageSource::Reported,
@@ -138,7 +144,13 @@ impl Provider {
         outcome
     }
 
-    fn reply(&mut self, id: &CallId, request: &Request, usage: Usage, cap: u64) -> CallOutcome {
+    fn reply(
+        &mut self,
+        id: &CallId,
+        request: &ModelRequest,
+        usage: TokenUsage,
+        cap: u64,
+    ) -> ModelCallOutcome {
         let first = request.messages.first();
         let prompt = first.map_or("", |message| message.text.as_str());
         // No two replies are the same, so an answer in the wrong place is seen.
@@ -150,13 +162,13 @@ impl Provider {
             let form = json!({"reason": said, "vote": vote, "confidence": confidence});
             said = form.to_string();
         }
-        CallOutcome::Replied(Reply {
+        ModelCallOutcome::Replied(ModelReply {
             text: Text::new(said),
             tool_calls: Vec::new(),
             ending: if usage.output_tokens == cap && self.rng.chance(500) {
-                Ending::Truncated
+                FinishReason::Truncated
             } else {
-                Ending::Complete
+                FinishReason::Complete
             },
             usage,
             latency: Millis(1),
@@ -166,7 +178,7 @@ impl Provider {
         })
     }
 
-    fn failure(&mut self, usage: Usage) -> CallOutcome {
+    fn failure(&mut self, usage: TokenUsage) -> ModelCallOutcome {
         use FailureKind as K;
         let kind = self.rng.pick(&[
             K::Timeout,
@@ -183,18 +195,19 @@ impl Provider {
             K::TooLarge,
         ]);
         let billing = match kind {
-            K::RateLimited | K::CircuitOpen | K::Auth | K::Rejected => Billing::Nothing,
-            K::Timeout | K::Malformed | K::Cancelled => Billing::Perhaps,
-            K::Connection => self.rng.pick(&[Billing::Nothing, Billing::Perhaps]),
-            K::Server => {
-                self.rng
-                    .pick(&[Billing::Nothing, Billing::Perhaps, Billing::Reported(usage)])
-            }
-            K::Refused | K::Empty | K::Truncated | K::TooLarge => Billing::Reported(usage),
+            K::RateLimited | K::CircuitOpen | K::Auth | K::Rejected => CallBilling::Nothing,
+            K::Timeout | K::Malformed | K::Cancelled => CallBilling::Perhaps,
+            K::Connection => self.rng.pick(&[CallBilling::Nothing, CallBilling::Perhaps]),
+            K::Server => self.rng.pick(&[
+                CallBilling::Nothing,
+                CallBilling::Perhaps,
+                CallBilling::Reported(usage),
+            ]),
+            K::Refused | K::Empty | K::Truncated | K::TooLarge => CallBilling::Reported(usage),
         };
         let retry_after = (kind == K::RateLimited && self.rng.chance(300))
             .then(|| Millis(self.rng.between(1, 2_000)));
-        CallOutcome::Failed(ModelFailure {
+        ModelCallOutcome::Failed(ModelFailure {
             kind,
             detail: Text::new(format!("failure {}", self.sent)),
             billing,
@@ -206,22 +219,24 @@ impl Provider {
     /// What this really costs.
     fn bill(
         &mut self,
-        outcome: &CallOutcome,
-        usage: Usage,
-        measured: &Measured,
+        outcome: &ModelCallOutcome,
+        usage: TokenUsage,
+        measured: &RequestEstimate,
         cap: u64,
     ) -> Amounts {
         let (input, output) = match outcome {
-            CallOutcome::Replied(reply) => (reply.usage.input_tokens, reply.usage.output_tokens),
-            CallOutcome::Failed(failure) => match failure.billing {
-                Billing::Nothing => return Amounts::ZERO,
-                Billing::Reported(usage) => (usage.input_tokens, usage.output_tokens),
+            ModelCallOutcome::Replied(reply) => {
+                (reply.usage.input_tokens, reply.usage.output_tokens)
+            }
+            ModelCallOutcome::Failed(failure) => match failure.billing {
+                CallBilling::Nothing => return Amounts::ZERO,
+                CallBilling::Reported(usage) => (usage.input_tokens, usage.output_tokens),
                 // Perhaps all of it, and a greedy provider takes what it may.
-                Billing::Perhaps if self.manners.is_greedy || self.rng.chance(300) => {
+                CallBilling::Perhaps if self.manners.is_greedy || self.rng.chance(300) => {
                     (usage.input_tokens.min(measured.input_tokens), cap)
                 }
-                Billing::Perhaps if self.rng.chance(500) => return Amounts::ZERO,
-                Billing::Perhaps => (
+                CallBilling::Perhaps if self.rng.chance(500) => return Amounts::ZERO,
+                CallBilling::Perhaps => (
                     usage.input_tokens.min(measured.input_tokens),
                     self.rng.between(0, cap),
                 ),
@@ -236,8 +251,8 @@ impl Provider {
     }
 
     /// The caller gave a call up. It was sent, so its bill stands; the answer changes.
-    pub(super) fn cancel(&mut self, id: &CallId) -> CallOutcome {
-        let outcome = CallOutcome::Failed(ModelFailure::sent(
+    pub(super) fn cancel(&mut self, id: &CallId) -> ModelCallOutcome {
+        let outcome = ModelCallOutcome::Failed(ModelFailure::sent(
             FailureKind::Cancelled,
             "given up by the caller",
         ));

@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 
 use fathom_core::amounts::{Amounts, Budget};
 use fathom_core::contract::{
-    Autonomy, Contract, PermissionMode, RecursionPolicy, Role, StopConditions, cap,
+    AgentRole, Autonomy, Contract, PermissionMode, RecursionPolicy, StopConditions, cap,
 };
-use fathom_core::effect::{EffectClass, EffectRequest, IdempotencyKey, Target};
-use fathom_core::event::{Origin, Started};
-use fathom_core::model::{Exactness, ModelRole, ModelSpec, Models, Price};
-use fathom_core::packet::Frame;
+use fathom_core::effect::{EffectClass, EffectRequest, EffectTarget, IdempotencyKey};
+use fathom_core::event::{EpisodeOrigin, EpisodeSpec};
+use fathom_core::model::{CountPrecision, ModelPrice, ModelRole, ModelSet, ModelSpec};
+use fathom_core::packet::PacketFrame;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
 
-use super::gateway::Fate;
-use super::rng::Rng;
-use super::scenario::{People, Scenario, disk};
+use super::gateway::SendFate;
+use super::rng::SimRng;
+use super::scenario::{SimPeople, SimScenario, disk};
 use super::{platform, provider};
-use crate::drill::{Effect, Params};
+use crate::drill::{DrillConfig, DrillEffect};
 
 /// How much a run publishes.
 const PUBLISHES: u32 = 30;
@@ -28,35 +28,35 @@ const ATTEMPTS_MAX: u64 = 600;
 /// Time of a run: a clock that jumps ahead by hours does not end it.
 const TIME: Millis = Millis(1_000_000_000);
 
-impl Scenario {
+impl SimScenario {
     /// Thirty publishes, several at once, half of them under a person's eyes, by a process that dies now and then.
-    pub(super) fn publishing(rng: &mut Rng) -> Self {
+    pub(super) fn publishing(rng: &mut SimRng) -> Self {
         let at_once = rng.pick(&[5, 10, PUBLISHES]);
         let requests: Vec<EffectRequest> = (0..PUBLISHES).map(publish).collect();
         let keys = requests.iter().map(EffectRequest::key);
-        let fates: BTreeMap<IdempotencyKey, Fate> = keys.map(|key| (key, fate(rng))).collect();
-        let effects = (0..).zip(requests).map(|(n, request)| Effect {
+        let fates: BTreeMap<IdempotencyKey, SendFate> = keys.map(|key| (key, fate(rng))).collect();
+        let effects = (0..).zip(requests).map(|(n, request)| DrillEffect {
             round: n / at_once,
             request,
         });
-        let params = Params {
+        let params = DrillConfig {
             rounds: PUBLISHES.div_ceil(at_once),
             calls: 0,
             effects: effects.collect(),
             insists: true,
-            ..Params::default()
+            ..DrillConfig::default()
         };
         Self {
             started: started(&params),
-            provider: provider::Manners {
+            provider: provider::ProviderFaults {
                 failures_permille: 0,
                 is_greedy: false,
-                exactness: Exactness::Exact,
+                exactness: CountPrecision::Exact,
                 latency_max: rng.pick(&[5, 40]),
                 window_tokens: None,
-                price: Price::default(),
+                price: ModelPrice::default(),
             },
-            platform: platform::Manners {
+            platform: platform::PlatformFaults {
                 reconciles: true,
                 dedupes: false,
                 rejects_permille: 30,
@@ -67,7 +67,7 @@ impl Scenario {
                 approval_within: Some(Millis(rng.pick(&[600, 3_000]))),
                 fates,
             },
-            people: People {
+            people: SimPeople {
                 cancels_after: None,
                 kill: None,
                 meddles_after: rng.chance(100).then(|| rng.between(1, 300)),
@@ -89,7 +89,7 @@ impl Scenario {
 fn publish(number: u32) -> EffectRequest {
     EffectRequest {
         tool: "post".into(),
-        target: Target {
+        target: EffectTarget {
             tenant: "tenant".into(),
             platform: "square".into(),
             account: "account".into(),
@@ -102,18 +102,24 @@ fn publish(number: u32) -> EffectRequest {
     }
 }
 
-fn fate(rng: &mut Rng) -> Fate {
+fn fate(rng: &mut SimRng) -> SendFate {
     if rng.chance(500) {
-        return Fate::Free;
+        return SendFate::Free;
     }
-    rng.pick(&[Fate::Yes, Fate::Yes, Fate::Yes, Fate::No, Fate::Late])
+    rng.pick(&[
+        SendFate::Yes,
+        SendFate::Yes,
+        SendFate::Yes,
+        SendFate::No,
+        SendFate::Late,
+    ])
 }
 
-fn started(params: &Params) -> Started {
+fn started(params: &DrillConfig) -> EpisodeSpec {
     let model = ModelSpec::named("sim/model");
-    Started {
+    EpisodeSpec {
         goal: Text::new("publish it all"),
-        role: Role::Orchestrator,
+        role: AgentRole::Orchestrator,
         program: params.spec(),
         contract: Contract {
             recursion: RecursionPolicy {
@@ -140,9 +146,9 @@ fn started(params: &Params) -> Started {
         },
         depth: 0,
         model: ModelRole::Main,
-        models: Models::new(model.clone(), model),
-        frame: Frame::default(),
+        models: ModelSet::new(model.clone(), model),
+        frame: PacketFrame::default(),
         sources: Vec::new(),
-        origin: Origin::Asked,
+        origin: EpisodeOrigin::Asked,
     }
 }

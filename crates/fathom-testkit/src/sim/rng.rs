@@ -2,11 +2,11 @@
 
 /// xoshiro256**, seeded by splitmix64.
 #[derive(Clone, Debug)]
-pub(crate) struct Rng {
+pub(crate) struct SimRng {
     state: [u64; 4],
 }
 
-impl Rng {
+impl SimRng {
     /// A stream of numbers for `seed`.
     pub(crate) fn new(seed: u64) -> Self {
         let mut seed = seed;

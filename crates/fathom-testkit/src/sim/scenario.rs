@@ -4,28 +4,28 @@ use std::collections::BTreeMap;
 
 use fathom_core::amounts::{Amounts, Budget};
 use fathom_core::contract::{
-    Autonomy, Contract, PermissionMode, RecursionPolicy, Role, StopConditions,
+    AgentRole, Autonomy, Contract, PermissionMode, RecursionPolicy, StopConditions,
 };
 use fathom_core::effect::{EffectRequest, KillScope};
-use fathom_core::event::{Origin, ProgramSpec, Started};
-use fathom_core::model::{Delivery, Exactness, ModelRole, ModelSpec, Models, Price};
-use fathom_core::packet::{Frame, Risk};
+use fathom_core::event::{EpisodeOrigin, EpisodeSpec, ProgramSpec};
+use fathom_core::model::{CountPrecision, ModelPrice, ModelRole, ModelSet, ModelSpec, ReplyMode};
+use fathom_core::packet::{PacketFrame, PacketRisk};
 use fathom_core::programs::{direct, motion};
-use fathom_core::recursion::{Class, Trigger};
+use fathom_core::recursion::{SpawnClass, SpawnTrigger};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
 
 use super::platform::{PLATFORMS, effect};
-use super::rng::Rng;
+use super::rng::SimRng;
 use super::{platform, provider};
-use crate::drill::{Child, Effect, Ending, Params};
+use crate::drill::{DrillChild, DrillConfig, DrillEffect, DrillEnding};
 
 /// Types of children that a scenario's policy knows; one of them is not allowed.
 const CHILD_TYPES: [&str; 3] = ["drill", "critique", "publish"];
 
 /// What people do to a run from outside.
 #[derive(Clone, Debug)]
-pub(super) struct People {
+pub(super) struct SimPeople {
     /// When someone cancels it, if ever.
     pub(super) cancels_after: Option<u64>,
     /// When someone throws the kill switch, how far it reaches, and when it is lifted again.
@@ -40,7 +40,7 @@ pub(super) struct People {
 
 /// How the disk behaves.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct DiskManners {
+pub(super) struct DiskFaults {
     pub(super) capacity: usize,
     pub(super) write_failures_permille: u64,
     pub(super) sync_failures_permille: u64,
@@ -53,12 +53,12 @@ pub(super) struct DiskManners {
 
 /// Everything a seed stands for.
 #[derive(Clone, Debug)]
-pub(super) struct Scenario {
-    pub(super) started: Started,
-    pub(super) provider: provider::Manners,
-    pub(super) platform: platform::Manners,
-    pub(super) people: People,
-    pub(super) disk: DiskManners,
+pub(super) struct SimScenario {
+    pub(super) started: EpisodeSpec,
+    pub(super) provider: provider::ProviderFaults,
+    pub(super) platform: platform::PlatformFaults,
+    pub(super) people: SimPeople,
+    pub(super) disk: DiskFaults,
     pub(super) crashes: u32,
     pub(super) crash_spacing: u64,
     /// Out of a thousand crashes, how many take the power away.
@@ -73,8 +73,8 @@ pub(super) struct Scenario {
     pub(super) clock_jumps_permille: u64,
 }
 
-impl Scenario {
-    pub(super) fn draw(rng: &mut Rng) -> Self {
+impl SimScenario {
+    pub(super) fn draw(rng: &mut SimRng) -> Self {
         match rng.below(100) {
             0..8 => return Self::crowded(rng),
             8..12 => return Self::killed(rng),
@@ -98,27 +98,27 @@ impl Scenario {
     }
 }
 
-impl Scenario {
+impl SimScenario {
     /// Many children take nearly all of a budget and give most of it back, on a disk that is seldom synced: what
     /// their parent does with it then is easily forgotten in a crash.
-    fn crowded(rng: &mut Rng) -> Self {
+    fn crowded(rng: &mut SimRng) -> Self {
         let children = 20;
         let calls = rng.between(62, 66);
         let cap = rng.pick(&[10, 40]);
-        let child = Child {
+        let child = DrillChild {
             round: 1,
-            drill: Params {
+            drill: DrillConfig {
                 output_tokens_max: 1,
-                ..Params::default()
+                ..DrillConfig::default()
             },
-            ..Child::default()
+            ..DrillChild::default()
         };
-        let params = Params {
+        let params = DrillConfig {
             rounds: 4,
             calls: 4,
             output_tokens_max: u32::try_from(cap).unwrap_or(1),
             children: (0..children).map(|_| child.clone()).collect(),
-            ..Params::default()
+            ..DrillConfig::default()
         };
         let mut started = started(rng, true);
         started.program = params.spec();
@@ -140,17 +140,17 @@ impl Scenario {
         started.budget.time = Millis(600_000);
         Self {
             started,
-            provider: provider::Manners {
+            provider: provider::ProviderFaults {
                 failures_permille: rng.pick(&[0, 0, 100]),
                 is_greedy: true,
-                exactness: Exactness::Exact,
+                exactness: CountPrecision::Exact,
                 latency_max: 5,
                 window_tokens: None,
-                price: Price::default(),
+                price: ModelPrice::default(),
             },
             platform: platform_manners(rng),
             people: people(rng),
-            disk: DiskManners {
+            disk: DiskFaults {
                 sync_within: 60,
                 is_buffered: true,
                 ..disk(rng)
@@ -166,17 +166,17 @@ impl Scenario {
     }
 }
 
-impl Scenario {
+impl SimScenario {
     /// Children that want effect after effect, and a kill switch that covers them all: a crash may leave some of
     /// them without the word.
-    fn killed(rng: &mut Rng) -> Self {
+    fn killed(rng: &mut SimRng) -> Self {
         let rounds = 8;
-        let child = |rng: &mut Rng| Child {
-            drill: Params {
+        let child = |rng: &mut SimRng| DrillChild {
+            drill: DrillConfig {
                 rounds,
                 calls: 0,
                 effects: (0..rounds)
-                    .map(|round| Effect {
+                    .map(|round| DrillEffect {
                         round,
                         request: EffectRequest {
                             event: format!("event {}", rng.draw()),
@@ -185,14 +185,14 @@ impl Scenario {
                         },
                     })
                     .collect(),
-                ..Params::default()
+                ..DrillConfig::default()
             },
-            ..Child::default()
+            ..DrillChild::default()
         };
-        let params = Params {
+        let params = DrillConfig {
             calls: 0,
             children: (0..3).map(|_| child(rng)).collect(),
-            ..Params::default()
+            ..DrillConfig::default()
         };
         let mut scenario = Self::crowded(rng);
         scenario.started.program = params.spec();
@@ -212,26 +212,26 @@ impl Scenario {
     }
 }
 
-fn provider_manners(rng: &mut Rng) -> provider::Manners {
-    provider::Manners {
+fn provider_manners(rng: &mut SimRng) -> provider::ProviderFaults {
+    provider::ProviderFaults {
         failures_permille: rng.pick(&[0, 0, 50, 200, 500]),
         is_greedy: rng.chance(400),
         exactness: if rng.chance(850) {
-            Exactness::Exact
+            CountPrecision::Exact
         } else {
-            Exactness::UpperBound
+            CountPrecision::UpperBound
         },
         latency_max: rng.pick(&[5, 50, 500]),
         window_tokens: rng.pick(&[None, None, Some(4096), Some(60)]),
-        price: Price {
+        price: ModelPrice {
             input_per_million: Nanodollars(rng.pick(&[0, 150_000_000, 3_000_000_000])),
             output_per_million: Nanodollars(rng.pick(&[0, 600_000_000, 15_000_000_000])),
         },
     }
 }
 
-fn platform_manners(rng: &mut Rng) -> platform::Manners {
-    platform::Manners {
+fn platform_manners(rng: &mut SimRng) -> platform::PlatformFaults {
+    platform::PlatformFaults {
         reconciles: rng.chance(600),
         dedupes: rng.chance(200),
         rejects_permille: rng.pick(&[0, 100]),
@@ -244,7 +244,7 @@ fn platform_manners(rng: &mut Rng) -> platform::Manners {
     }
 }
 
-fn people(rng: &mut Rng) -> People {
+fn people(rng: &mut SimRng) -> SimPeople {
     let kill = rng.chance(150).then(|| {
         let at = rng.between(1, 800);
         let scope = match rng.below(5) {
@@ -257,7 +257,7 @@ fn people(rng: &mut Rng) -> People {
         let lift = rng.chance(500).then(|| at + rng.between(1, 800));
         (at, scope, lift)
     });
-    People {
+    SimPeople {
         cancels_after: rng.chance(80).then(|| rng.between(1, 2_000)),
         kill,
         meddles_after: rng.chance(100).then(|| rng.between(1, 300)),
@@ -266,12 +266,12 @@ fn people(rng: &mut Rng) -> People {
     }
 }
 
-pub(super) fn disk(rng: &mut Rng) -> DiskManners {
+pub(super) fn disk(rng: &mut SimRng) -> DiskFaults {
     let is_failing = rng.chance(150);
-    let rarely = |rng: &mut Rng| {
+    let rarely = |rng: &mut SimRng| {
         if is_failing { rng.pick(&[0, 4, 20]) } else { 0 }
     };
-    DiskManners {
+    DiskFaults {
         capacity: if rng.chance(80) {
             usize::try_from(rng.between(8_000, 120_000)).unwrap_or(usize::MAX)
         } else {
@@ -285,7 +285,7 @@ pub(super) fn disk(rng: &mut Rng) -> DiskManners {
     }
 }
 
-fn started(rng: &mut Rng, is_small: bool) -> Started {
+fn started(rng: &mut SimRng, is_small: bool) -> EpisodeSpec {
     let amounts = amounts(rng, is_small);
     let contract = contract(rng, amounts.episodes);
     let program = if rng.chance(130) {
@@ -295,9 +295,9 @@ fn started(rng: &mut Rng, is_small: bool) -> Started {
         drill(rng, 0, size).spec()
     };
     let model = ModelSpec::named("sim/model");
-    Started {
+    EpisodeSpec {
         goal: Text::new("find out what breaks"),
-        role: Role::Orchestrator,
+        role: AgentRole::Orchestrator,
         program,
         contract,
         budget: Budget {
@@ -306,51 +306,51 @@ fn started(rng: &mut Rng, is_small: bool) -> Started {
         },
         depth: 0,
         model: ModelRole::Main,
-        models: Models::new(model.clone(), model),
+        models: ModelSet::new(model.clone(), model),
         frame: frame(rng),
         sources: Vec::new(),
-        origin: Origin::Asked,
+        origin: EpisodeOrigin::Asked,
     }
 }
 
 /// A program that comes with the core.
-fn one_program(rng: &mut Rng) -> ProgramSpec {
+fn one_program(rng: &mut SimRng) -> ProgramSpec {
     if rng.chance(300) {
-        let params = motion::Params {
-            risk: rng.pick(&[Risk::Low, Risk::High]),
+        let params = motion::MotionConfig {
+            risk: rng.pick(&[PacketRisk::Low, PacketRisk::High]),
             deadline: Millis(rng.pick(&[50, 600_000])),
-            ..motion::Params::default()
+            ..motion::MotionConfig::default()
         };
         return params.spec();
     }
-    let params = direct::Params {
+    let params = direct::DirectConfig {
         stream: rng.chance(500),
         output_tokens_max: 40,
         output_tokens_min: 4,
-        review: rng.chance(500).then(|| direct::Review {
+        review: rng.chance(500).then(|| direct::ReviewRules {
             rubric: "be kind".into(),
             revisions_max: 2,
         }),
-        ..direct::Params::default()
+        ..direct::DirectConfig::default()
     };
     params.spec()
 }
 
 /// Most runs have no frame; some have one that must be shortened, and now and then cannot be.
-fn frame(rng: &mut Rng) -> Frame {
+fn frame(rng: &mut SimRng) -> PacketFrame {
     if !rng.chance(150) {
-        return Frame::default();
+        return PacketFrame::default();
     }
-    let long = |rng: &mut Rng| "be kind to all ".repeat(rng.pick(&[1, 4, 60])).into();
-    Frame {
+    let long = |rng: &mut SimRng| "be kind to all ".repeat(rng.pick(&[1, 4, 60])).into();
+    PacketFrame {
         mtu_tokens: rng.chance(500).then(|| rng.between(300, 3_000)),
         identity: long(rng),
         persona: long(rng),
-        ..Frame::default()
+        ..PacketFrame::default()
     }
 }
 
-fn amounts(rng: &mut Rng, is_small: bool) -> Amounts {
+fn amounts(rng: &mut SimRng, is_small: bool) -> Amounts {
     let calls = if is_small {
         rng.between(1, 8)
     } else {
@@ -373,7 +373,7 @@ fn amounts(rng: &mut Rng, is_small: bool) -> Amounts {
     }
 }
 
-fn contract(rng: &mut Rng, episodes: u64) -> Contract {
+fn contract(rng: &mut SimRng, episodes: u64) -> Contract {
     Contract {
         recursion: RecursionPolicy {
             max_depth: rng.pick(&[0, 1, 2, 3, 3, 4]),
@@ -381,11 +381,11 @@ fn contract(rng: &mut Rng, episodes: u64) -> Contract {
             max_total_episodes: u32::try_from(episodes).unwrap_or(u32::MAX),
             allowed_child_types: CHILD_TYPES.map(str::to_owned).to_vec(),
             allowed_classes: vec![
-                Class::Retrieval,
-                Class::Critique,
-                Class::Repair,
-                Class::Verification,
-                Class::Work,
+                SpawnClass::Retrieval,
+                SpawnClass::Critique,
+                SpawnClass::Repair,
+                SpawnClass::Verification,
+                SpawnClass::Work,
             ],
             stop_conditions: StopConditions {
                 no_delta_children_max: rng.pick(&[1, 2, 50, 50, 50]),
@@ -404,9 +404,9 @@ fn contract(rng: &mut Rng, episodes: u64) -> Contract {
     }
 }
 
-fn drill(rng: &mut Rng, depth: u32, size: u64) -> Params {
+fn drill(rng: &mut SimRng, depth: u32, size: u64) -> DrillConfig {
     let rounds = rng.between(1, size + 2);
-    let round = |rng: &mut Rng| u32::try_from(rng.below(rounds)).unwrap_or_default();
+    let round = |rng: &mut SimRng| u32::try_from(rng.below(rounds)).unwrap_or_default();
     let children = if depth < 3 {
         rng.below(size.min(4) + 1)
     } else {
@@ -419,21 +419,21 @@ fn drill(rng: &mut Rng, depth: u32, size: u64) -> Params {
     } else {
         0
     };
-    let effects = (0..rng.below(size)).map(|_| Effect {
+    let effects = (0..rng.below(size)).map(|_| DrillEffect {
         round: round(rng),
         request: effect(rng),
     });
     let effects = effects.collect();
-    Params {
+    DrillConfig {
         prompt: format!("question {}", rng.below(1000)),
         rounds: u32::try_from(rounds).unwrap_or(1),
         calls: u32::try_from(calls).unwrap_or(1),
         output_tokens_max: rng.pick(&[1, 8, 40, 200]),
         output_tokens_min: rng.pick(&[0, 1, 8]),
         delivery: if rng.chance(200) {
-            Delivery::Streamed
+            ReplyMode::Streamed
         } else {
-            Delivery::Whole
+            ReplyMode::Whole
         },
         timeout: Millis(60_000),
         waits_out_outages: rng.chance(300),
@@ -445,25 +445,30 @@ fn drill(rng: &mut Rng, depth: u32, size: u64) -> Params {
         summarises: rng.chance(100),
         emits: rng.chance(400),
         ending: rng.pick(&[
-            Ending::Finish,
-            Ending::Finish,
-            Ending::Finish,
-            Ending::Abrupt,
-            Ending::Fail,
-            Ending::Idle,
+            DrillEnding::Finish,
+            DrillEnding::Finish,
+            DrillEnding::Finish,
+            DrillEnding::Abrupt,
+            DrillEnding::Fail,
+            DrillEnding::Idle,
         ]),
     }
 }
 
-fn child(rng: &mut Rng, depth: u32, size: u64, round: impl Fn(&mut Rng) -> u32) -> Child {
+fn child(
+    rng: &mut SimRng,
+    depth: u32,
+    size: u64,
+    round: impl Fn(&mut SimRng) -> u32,
+) -> DrillChild {
     let (class, trigger) = rng.pick(&[
-        (Class::Work, Trigger::TaskPacket),
-        (Class::Work, Trigger::OversizedInput),
-        (Class::Retrieval, Trigger::MissingCapsule),
-        (Class::Critique, Trigger::RubricFailed),
-        (Class::Repair, Trigger::InvalidPayload),
-        (Class::Verification, Trigger::EffectAttempted),
-        (Class::Critique, Trigger::TaskPacket),
+        (SpawnClass::Work, SpawnTrigger::TaskPacket),
+        (SpawnClass::Work, SpawnTrigger::OversizedInput),
+        (SpawnClass::Retrieval, SpawnTrigger::MissingCapsule),
+        (SpawnClass::Critique, SpawnTrigger::RubricFailed),
+        (SpawnClass::Repair, SpawnTrigger::InvalidPayload),
+        (SpawnClass::Verification, SpawnTrigger::EffectAttempted),
+        (SpawnClass::Critique, SpawnTrigger::TaskPacket),
     ]);
     let child_type = if rng.chance(900) {
         "drill"
@@ -484,7 +489,7 @@ fn child(rng: &mut Rng, depth: u32, size: u64, round: impl Fn(&mut Rng) -> u32) 
     } else {
         Amounts::MAX
     };
-    Child {
+    DrillChild {
         round: round(rng),
         child_type: child_type.to_owned(),
         class,

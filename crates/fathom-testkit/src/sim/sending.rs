@@ -3,22 +3,22 @@
 use fathom_core::effect::{EffectOutcome, EffectRequest};
 use fathom_core::event::EventKind;
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::ledger::Accounts;
+use fathom_core::ledger::BudgetAccounts;
 use fathom_core::text::Text;
 
-use super::agenda::Item;
-use super::bug::Bug;
-use super::platform::{Sender, Sent};
-use super::violation::Violation;
-use super::world::World;
+use super::agenda::AgendaItem;
+use super::bug::PlantedBug;
+use super::platform::{SentEffect, SimSender};
+use super::violation::InvariantViolation;
+use super::world::SimWorld;
 
-impl<L: Accounts> World<L> {
+impl<L: BudgetAccounts> SimWorld<L> {
     pub(super) fn decide(
         &mut self,
         episode: EpisodeId,
         ask: AskId,
         effect: &EffectRequest,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), InvariantViolation> {
         let sender = (episode.clone(), ask);
         let at = self.clock.now();
         let decision = self.platform.decide(&sender, effect, at);
@@ -27,26 +27,26 @@ impl<L: Accounts> World<L> {
 
     pub(super) fn attempt(
         &mut self,
-        sender: Sender,
+        sender: SimSender,
         effect: EffectRequest,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), InvariantViolation> {
         self.oracle.may_attempt(&sender)?;
         self.expect_answer(&sender, "attempt")?;
         let at = self.now + self.provider.latency();
-        self.agenda.plan(at, Item::Arrive { sender, effect });
+        self.agenda.plan(at, AgendaItem::Arrive { sender, effect });
         Ok(())
     }
 
     pub(super) fn reconcile(
         &mut self,
-        sender: Sender,
+        sender: SimSender,
         effect: EffectRequest,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), InvariantViolation> {
         self.expect_answer(&sender, "reconcile")?;
         self.platform.hold(&sender, &effect);
         let outcome = self.platform.reconcile(&sender, &effect);
         let at = self.now + self.provider.latency();
-        let item = Item::Checked {
+        let item = AgendaItem::Checked {
             sender,
             effect,
             outcome,
@@ -56,7 +56,7 @@ impl<L: Accounts> World<L> {
     }
 
     /// An effect reaches the gateway's last look, and the platform behind it.
-    pub(super) fn arrive(&mut self, sender: Sender, effect: EffectRequest) {
+    pub(super) fn arrive(&mut self, sender: SimSender, effect: EffectRequest) {
         let killed = self.kills.iter().find(|kill| kill.covers(&effect.target));
         // The last look at the kill switch, right before the call.
         let outcome = if let Some(scope) = killed {
@@ -67,7 +67,7 @@ impl<L: Accounts> World<L> {
             self.send_effect(&sender, &effect)
         };
         let at = self.now + self.provider.latency();
-        let item = Item::Settle {
+        let item = AgendaItem::Settle {
             sender,
             effect,
             outcome,
@@ -75,15 +75,15 @@ impl<L: Accounts> World<L> {
         self.agenda.plan(at, item);
     }
 
-    fn send_effect(&mut self, sender: &Sender, effect: &EffectRequest) -> EffectOutcome {
-        let (Sent::Answered(outcome) | Sent::Stopped(outcome)) =
+    fn send_effect(&mut self, sender: &SimSender, effect: &EffectRequest) -> EffectOutcome {
+        let (SentEffect::Answered(outcome) | SentEffect::Stopped(outcome)) =
             self.platform.attempt(sender, effect);
         let is_unknown = matches!(outcome, EffectOutcome::Unknown { .. });
         match self.bug {
-            Some(Bug::TimeoutTakenForFailure) if is_unknown => EffectOutcome::Failed {
+            Some(PlantedBug::TimeoutTakenForFailure) if is_unknown => EffectOutcome::Failed {
                 detail: "timed out".into(),
             },
-            Some(Bug::TimeoutTakenForSuccess) if is_unknown => EffectOutcome::Confirmed {
+            Some(PlantedBug::TimeoutTakenForSuccess) if is_unknown => EffectOutcome::Confirmed {
                 receipt: "timed out".into(),
             },
             _ => outcome,
@@ -94,13 +94,13 @@ impl<L: Accounts> World<L> {
     /// down: a crash in between is made good by asking the platform once more.
     pub(super) fn settle(
         &mut self,
-        sender: Sender,
+        sender: SimSender,
         effect: &EffectRequest,
         outcome: EffectOutcome,
-    ) -> Result<(), Violation> {
+    ) -> Result<(), InvariantViolation> {
         let is_free = match &outcome {
-            EffectOutcome::Failed { .. } => self.bug != Some(Bug::ClaimKept),
-            EffectOutcome::Unknown { .. } => self.bug == Some(Bug::ClaimFreedOnUnknown),
+            EffectOutcome::Failed { .. } => self.bug != Some(PlantedBug::ClaimKept),
+            EffectOutcome::Unknown { .. } => self.bug == Some(PlantedBug::ClaimFreedOnUnknown),
             EffectOutcome::Confirmed { .. } => false,
         };
         if is_free {

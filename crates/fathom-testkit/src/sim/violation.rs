@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A rule that the simulated world checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Invariant {
+pub enum SimInvariant {
     /// What was acknowledged as durable is there after every crash.
     AcknowledgedIsKept,
     /// Every chain of the journal verifies from its first record to its last.
@@ -67,15 +67,15 @@ pub enum Invariant {
 
 /// A rule that was broken, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
+pub struct InvariantViolation {
     /// Which rule.
-    pub invariant: Invariant,
+    pub invariant: SimInvariant,
     /// What was seen.
     pub detail: String,
 }
 
-impl Violation {
-    pub(super) fn new(invariant: Invariant, detail: impl Into<String>) -> Self {
+impl InvariantViolation {
+    pub(super) fn new(invariant: SimInvariant, detail: impl Into<String>) -> Self {
         Self {
             invariant,
             detail: detail.into(),
@@ -83,7 +83,7 @@ impl Violation {
     }
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for InvariantViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}: {}", self.invariant, self.detail)
     }
@@ -92,12 +92,12 @@ impl fmt::Display for Violation {
 /// Fails with `invariant` unless `holds`.
 pub(super) fn ensure(
     holds: bool,
-    invariant: Invariant,
+    invariant: SimInvariant,
     detail: impl FnOnce() -> String,
-) -> Result<(), Violation> {
+) -> Result<(), InvariantViolation> {
     if holds {
         Ok(())
     } else {
-        Err(Violation::new(invariant, detail()))
+        Err(InvariantViolation::new(invariant, detail()))
     }
 }

@@ -4,85 +4,90 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_core::command::Command;
 use fathom_core::effect::KillScope;
-use fathom_core::event::{Departure, EventKind};
+use fathom_core::event::{EventKind, ReleaseReason};
 use fathom_core::id::{AskId, EpisodeId, RunId};
-use fathom_core::ledger::Accounts;
-use fathom_core::model::Exactness;
+use fathom_core::ledger::BudgetAccounts;
+use fathom_core::model::CountPrecision;
 use fathom_core::run::Run;
-use fathom_core::step::{Step, Wait};
+use fathom_core::step::{HostStep, RunWait};
 use fathom_core::unit::{Millis, Timestamp};
 
-use super::agenda::{Agenda, Item, Moment};
-use super::audit::Audit;
-use super::boundary::Boundary;
-use super::bug::Bug;
+use super::agenda::{AgendaItem, SimAgenda, SimMoment};
+use super::audit::Auditor;
+use super::boundary::CrashPoint;
+use super::bug::PlantedBug;
 use super::coverage::Coverage;
-use super::disk::Disk;
-use super::journal::{Entered, Journal, Writer};
-use super::oracle::Oracle;
-use super::people::Row;
-use super::platform::Platform;
-use super::provider::{CallId, Provider};
-use super::rng::Rng;
-use super::scenario::Scenario;
-use super::violation::{Invariant, Violation, ensure};
-use super::{Report, Story};
+use super::disk::SimDisk;
+use super::journal::{EnteredRecord, SimJournal, SimWriter};
+use super::oracle::BudgetOracle;
+use super::people::PersonRow;
+use super::platform::SimPlatform;
+use super::provider::{CallId, SimProvider};
+use super::rng::SimRng;
+use super::scenario::SimScenario;
+use super::violation::{InvariantViolation, SimInvariant, ensure};
+use super::{ScenarioKind, ScenarioReport};
 use crate::clock::FakeClock;
 
 /// Most things that may happen in one scenario: a world that never ends is stuck in its own way.
 const EVENTS_MAX: u64 = 60_000;
 
 /// One process that owns the run.
-pub(super) struct Host<L> {
+pub(super) struct SimHost<L> {
     pub(super) run: Run<L>,
-    pub(super) journal: Journal,
-    pub(super) audit: Audit,
+    pub(super) journal: SimJournal,
+    pub(super) audit: Auditor,
     /// Why nothing moves, when nothing does.
-    pub(super) waiting: Option<Wait>,
+    pub(super) waiting: Option<RunWait>,
     /// Calls it was asked to make, and where they are on the agenda.
-    pub(super) calls: BTreeMap<CallId, Option<Moment>>,
+    pub(super) calls: BTreeMap<CallId, Option<SimMoment>>,
     /// Steps it has not answered yet.
     pub(super) unanswered: BTreeSet<(EpisodeId, AskId, &'static str)>,
 }
 
-pub(super) struct World<L> {
-    pub(super) bug: Option<Bug>,
-    pub(super) scenario: Scenario,
-    pub(super) rng: Rng,
+pub(super) struct SimWorld<L> {
+    pub(super) bug: Option<PlantedBug>,
+    pub(super) scenario: SimScenario,
+    pub(super) rng: SimRng,
     pub(super) run_id: RunId,
     /// True time; the clock may show another.
     pub(super) now: u64,
     pub(super) clock: FakeClock,
-    pub(super) disk: Disk,
-    pub(super) provider: Provider,
-    pub(super) platform: Platform,
-    pub(super) boundary: Boundary,
-    pub(super) oracle: Oracle,
+    pub(super) disk: SimDisk,
+    pub(super) provider: SimProvider,
+    pub(super) platform: SimPlatform,
+    pub(super) boundary: CrashPoint,
+    pub(super) oracle: BudgetOracle,
     pub(super) coverage: Coverage,
-    pub(super) agenda: Agenda,
-    pub(super) host: Option<Host<L>>,
-    pub(super) zombie: Option<Host<L>>,
-    pub(super) rows: Vec<Row>,
+    pub(super) agenda: SimAgenda,
+    pub(super) host: Option<SimHost<L>>,
+    pub(super) zombie: Option<SimHost<L>>,
+    pub(super) rows: Vec<PersonRow>,
     pub(super) kills: Vec<KillScope>,
     pub(super) is_over: bool,
     events: u64,
     trace: Option<Vec<String>>,
 }
 
-impl<L: Accounts> World<L> {
-    pub(super) fn new(story: Story, seed: u64, bug: Option<Bug>, is_traced: bool) -> Self {
-        let mut rng = Rng::new(seed);
+impl<L: BudgetAccounts> SimWorld<L> {
+    pub(super) fn new(
+        story: ScenarioKind,
+        seed: u64,
+        bug: Option<PlantedBug>,
+        is_traced: bool,
+    ) -> Self {
+        let mut rng = SimRng::new(seed);
         let scenario = match story {
-            Story::Mixed => Scenario::draw(&mut rng),
-            Story::Publishing => Scenario::publishing(&mut rng),
+            ScenarioKind::Mixed => SimScenario::draw(&mut rng),
+            ScenarioKind::Publishing => SimScenario::publishing(&mut rng),
         };
         let manners = scenario.disk;
-        let mut disk = Disk::new(manners.capacity, rng.fork());
+        let mut disk = SimDisk::new(manners.capacity, rng.fork());
         disk.write_failures_permille = manners.write_failures_permille;
         disk.sync_failures_permille = manners.sync_failures_permille;
         disk.read_failures_permille = manners.read_failures_permille;
-        disk.lies = bug == Some(Bug::SkippedFsync);
-        disk.unfenced = bug == Some(Bug::OwnerNotFenced);
+        disk.lies = bug == Some(PlantedBug::SkippedFsync);
+        disk.unfenced = bug == Some(PlantedBug::OwnerNotFenced);
         let mut id = [0; 16];
         id[..8].copy_from_slice(&seed.to_be_bytes());
         Self {
@@ -91,12 +96,12 @@ impl<L: Accounts> World<L> {
             now: 0,
             clock: FakeClock::default(),
             disk,
-            provider: Provider::new(scenario.provider.clone(), rng.fork()),
-            platform: Platform::new(scenario.platform.clone(), bug, rng.fork()),
-            boundary: Boundary::new(scenario.crashes, scenario.crash_spacing, rng.fork()),
-            oracle: Oracle::new(&scenario.platform),
+            provider: SimProvider::new(scenario.provider.clone(), rng.fork()),
+            platform: SimPlatform::new(scenario.platform.clone(), bug, rng.fork()),
+            boundary: CrashPoint::new(scenario.crashes, scenario.crash_spacing, rng.fork()),
+            oracle: BudgetOracle::new(&scenario.platform),
             coverage: Coverage::default(),
-            agenda: Agenda::default(),
+            agenda: SimAgenda::default(),
             host: None,
             zombie: None,
             rows: Vec::new(),
@@ -117,7 +122,7 @@ impl<L: Accounts> World<L> {
     }
 
     /// Lives through the scenario; what was noted is given back whatever came of it.
-    pub(super) fn live(mut self) -> (Result<Report, Violation>, Vec<String>) {
+    pub(super) fn live(mut self) -> (Result<ScenarioReport, InvariantViolation>, Vec<String>) {
         self.note(|| String::from("begin"));
         let scenario = format!("{:?}", self.scenario);
         self.note(|| scenario);
@@ -125,18 +130,18 @@ impl<L: Accounts> World<L> {
         (outcome, self.trace.unwrap_or_default())
     }
 
-    fn go(&mut self) -> Result<(), Violation> {
+    fn go(&mut self) -> Result<(), InvariantViolation> {
         self.plan_people();
-        self.agenda.plan(0, Item::Restart);
+        self.agenda.plan(0, AgendaItem::Restart);
         while !self.is_over {
             self.events += 1;
-            ensure(self.events < EVENTS_MAX, Invariant::Progress, || {
+            ensure(self.events < EVENTS_MAX, SimInvariant::Progress, || {
                 format!("not over after {EVENTS_MAX} events")
             })?;
             self.is_moving()?;
             let Some((moment, item)) = self.agenda.next() else {
-                return Err(Violation::new(
-                    Invariant::Progress,
+                return Err(InvariantViolation::new(
+                    SimInvariant::Progress,
                     "nothing is left to happen",
                 ));
             };
@@ -172,38 +177,38 @@ impl<L: Accounts> World<L> {
     }
 
     /// Something must be under way, unless the run waits for a person or nobody owns it.
-    fn is_moving(&self) -> Result<(), Violation> {
+    fn is_moving(&self) -> Result<(), InvariantViolation> {
         let Some(host) = &self.host else {
             return Ok(());
         };
-        let works = self.agenda.has(Item::is_work);
+        let works = self.agenda.has(AgendaItem::is_work);
         if host.waiting.is_none() {
-            return ensure(works, Invariant::Progress, || {
+            return ensure(works, SimInvariant::Progress, || {
                 "nothing is under way, and nobody is waited for".into()
             });
         }
-        let is_busy = self.agenda.has(Item::is_costly);
-        ensure(!is_busy, Invariant::Progress, || {
+        let is_busy = self.agenda.has(AgendaItem::is_costly);
+        ensure(!is_busy, SimInvariant::Progress, || {
             "it says that it waits for a person while something is under way".into()
         })
     }
 
-    fn happen(&mut self, item: Item) -> Result<(), Violation> {
+    fn happen(&mut self, item: AgendaItem) -> Result<(), InvariantViolation> {
         match item {
-            Item::Restart => self.restart(),
-            Item::Land => {
+            AgendaItem::Restart => self.restart(),
+            AgendaItem::Land => {
                 self.platform.land();
                 Ok(())
             }
-            Item::Wake => {
+            AgendaItem::Wake => {
                 self.wake();
                 Ok(())
             }
-            Item::Post(signal) => self.post(signal),
-            Item::Judge(sender) => self.judge(sender),
-            Item::Interrupt => self.release(Departure::Interrupted),
-            Item::Commit => self.commit(),
-            Item::LetGo => self.let_go(),
+            AgendaItem::Post(signal) => self.post(signal),
+            AgendaItem::Judge(sender) => self.judge(sender),
+            AgendaItem::Interrupt => self.release(ReleaseReason::Interrupted),
+            AgendaItem::Commit => self.commit(),
+            AgendaItem::LetGo => self.let_go(),
             item => self.answer(item),
         }
     }
@@ -211,15 +216,15 @@ impl<L: Accounts> World<L> {
     /// Gives the run something to work on and carries out what comes back, unless the process died meanwhile.
     pub(super) fn drive(
         &mut self,
-        work: impl FnOnce(&mut Run<L>, &mut Writer<'_>, Timestamp) -> Vec<Step>,
-    ) -> Result<(), Violation> {
+        work: impl FnOnce(&mut Run<L>, &mut SimWriter<'_>, Timestamp) -> Vec<HostStep>,
+    ) -> Result<(), InvariantViolation> {
         let at = self.clock.now();
         let Some(host) = &mut self.host else {
             return Ok(());
         };
         let before = host.journal.tail.len();
         let mut violation = None;
-        let mut writer = Writer {
+        let mut writer = SimWriter {
             journal: &mut host.journal,
             disk: &mut self.disk,
             audit: &mut host.audit,
@@ -241,7 +246,7 @@ impl<L: Accounts> World<L> {
     }
 
     /// Looks at the records that were just written.
-    fn observe(&mut self, before: usize) -> Result<(), Violation> {
+    fn observe(&mut self, before: usize) -> Result<(), InvariantViolation> {
         let Some(host) = &self.host else {
             return Ok(());
         };
@@ -270,7 +275,7 @@ impl<L: Accounts> World<L> {
                     attempt: *attempt,
                 };
                 let given = self.provider.answers.get(&id);
-                ensure(given == Some(outcome), Invariant::AnswersBelong, || {
+                ensure(given == Some(outcome), SimInvariant::AnswersBelong, || {
                     format!("{id:?} is answered with {outcome:?}, the provider said {given:?}")
                 })?;
             }
@@ -282,19 +287,19 @@ impl<L: Accounts> World<L> {
     }
 
     /// Planted bugs of the host's: it says too early what only the disk can say.
-    fn misreport(&mut self) -> Result<(), Violation> {
+    fn misreport(&mut self) -> Result<(), InvariantViolation> {
         let Some(host) = &mut self.host else {
             return Ok(());
         };
         let unsynced = host.journal.tail.iter();
         let mut commands = unsynced.flat_map(|entry| &entry.record.commands);
-        let is_hasty: fn(&Step) -> bool = match self.bug {
-            Some(Bug::EffectBeforeIntent)
+        let is_hasty: fn(&HostStep) -> bool = match self.bug {
+            Some(PlantedBug::EffectBeforeIntent)
                 if commands.any(|command| matches!(command, Command::Attempt { .. })) =>
             {
-                |step| matches!(step, Step::Attempt(_))
+                |step| matches!(step, HostStep::Attempt(_))
             }
-            Some(Bug::CallBeforeLease) => |step| matches!(step, Step::Call { .. }),
+            Some(PlantedBug::CallBeforeLease) => |step| matches!(step, HostStep::Call { .. }),
             _ => return self.blurt(),
         };
         let steps = host.run.durable(host.journal.position()).into_iter();
@@ -302,10 +307,10 @@ impl<L: Accounts> World<L> {
     }
 
     /// Another planted bug of the host's: it does not wait with the result.
-    fn blurt(&mut self) -> Result<(), Violation> {
+    fn blurt(&mut self) -> Result<(), InvariantViolation> {
         let result = self.host.as_ref().and_then(|host| host.run.result());
         match result.cloned() {
-            Some(result) if self.bug == Some(Bug::AnswerBeforeDurable) => {
+            Some(result) if self.bug == Some(PlantedBug::AnswerBeforeDurable) => {
                 self.oracle.show_result(&result)
             }
             _ => Ok(()),
@@ -314,13 +319,13 @@ impl<L: Accounts> World<L> {
 
     fn plan_commit(&mut self) {
         let unsynced = self.host.as_ref().is_some_and(|h| h.journal.has_unsynced());
-        if unsynced && !self.agenda.has(|item| matches!(item, Item::Commit)) {
+        if unsynced && !self.agenda.has(|item| matches!(item, AgendaItem::Commit)) {
             let at = self.now + self.rng.between(1, self.scenario.disk.sync_within);
-            self.agenda.plan(at, Item::Commit);
+            self.agenda.plan(at, AgendaItem::Commit);
         }
     }
 
-    fn commit(&mut self) -> Result<(), Violation> {
+    fn commit(&mut self) -> Result<(), InvariantViolation> {
         let Some(host) = &mut self.host else {
             return Ok(());
         };
@@ -342,12 +347,12 @@ impl<L: Accounts> World<L> {
         for entry in &entries {
             self.oracle.acknowledge(entry);
         }
-        if self.bug == Some(Bug::WakeUpLost) && self.rng.chance(100) {
+        if self.bug == Some(PlantedBug::WakeUpLost) && self.rng.chance(100) {
             return Ok(());
         }
         let mut steps = host.run.durable(position);
-        if self.bug == Some(Bug::StepTwice) && self.rng.chance(50) {
-            let again: Vec<Step> = steps.iter().filter_map(twin).collect();
+        if self.bug == Some(PlantedBug::StepTwice) && self.rng.chance(50) {
+            let again: Vec<HostStep> = steps.iter().filter_map(twin).collect();
             steps.extend(again);
         }
         self.ask_people(&entries);
@@ -355,12 +360,12 @@ impl<L: Accounts> World<L> {
     }
 
     /// Everything that must hold between two events.
-    fn check(&mut self) -> Result<(), Violation> {
+    fn check(&mut self) -> Result<(), InvariantViolation> {
         if let Some(twice) = self.platform.done_too_often() {
-            return Err(Violation::new(Invariant::EffectOnce, twice));
+            return Err(InvariantViolation::new(SimInvariant::EffectOnce, twice));
         }
         if let Some(free) = self.platform.unclaimed() {
-            return Err(Violation::new(Invariant::ClaimStays, free));
+            return Err(InvariantViolation::new(SimInvariant::ClaimStays, free));
         }
         let Some(host) = &self.host else {
             return Ok(());
@@ -371,31 +376,31 @@ impl<L: Accounts> World<L> {
         self.check_bill(host)
     }
 
-    fn check_bill(&self, host: &Host<L>) -> Result<(), Violation> {
+    fn check_bill(&self, host: &SimHost<L>) -> Result<(), InvariantViolation> {
         let limit = self.scenario.started.budget.amounts;
         ensure(
             self.platform.attempts <= limit.tools,
-            Invariant::ToolsWithinLimit,
+            SimInvariant::ToolsWithinLimit,
             || format!("{} of {}", self.platform.attempts, limit.tools),
         )?;
         let episodes = host.run.episodes() as u64;
         ensure(
             episodes <= limit.episodes,
-            Invariant::EpisodesWithinLimit,
+            SimInvariant::EpisodesWithinLimit,
             || format!("{episodes} of {}", limit.episodes),
         )?;
-        if self.scenario.provider.exactness != Exactness::Exact {
+        if self.scenario.provider.exactness != CountPrecision::Exact {
             return Ok(());
         }
         let total = self.provider.bill_of(&EpisodeId::root());
         let over = total.exceeds(&limit);
-        ensure(over.is_none(), Invariant::BillWithinLimit, || {
+        ensure(over.is_none(), SimInvariant::BillWithinLimit, || {
             format!("{total:?} billed of {limit:?}")
         })?;
         for (id, books) in &host.audit.books {
             let bill = self.provider.billed.get(id).copied().unwrap_or_default();
             let over = bill.exceeds(&books.own());
-            ensure(over.is_none(), Invariant::BooksCoverBill, || {
+            ensure(over.is_none(), SimInvariant::BooksCoverBill, || {
                 format!("{id} is billed {bill:?}, its books cover {:?}", books.own())
             })?;
         }
@@ -404,7 +409,7 @@ impl<L: Accounts> World<L> {
 }
 
 /// A record in a line, for those who read traces.
-fn line(entry: &Entered) -> String {
+fn line(entry: &EnteredRecord) -> String {
     let commands: Vec<String> = entry
         .record
         .commands
@@ -430,16 +435,16 @@ fn line(entry: &Entered) -> String {
 }
 
 /// The same step once more, for a host that cannot count. A permit has no twin.
-fn twin(step: &Step) -> Option<Step> {
+fn twin(step: &HostStep) -> Option<HostStep> {
     match step {
-        Step::Call {
+        HostStep::Call {
             episode,
             ask,
             attempt,
             model,
             request,
             not_before,
-        } => Some(Step::Call {
+        } => Some(HostStep::Call {
             episode: episode.clone(),
             ask: *ask,
             attempt: *attempt,
@@ -447,11 +452,11 @@ fn twin(step: &Step) -> Option<Step> {
             request: request.clone(),
             not_before: *not_before,
         }),
-        Step::Emit { episode, block } => Some(Step::Emit {
+        HostStep::Emit { episode, block } => Some(HostStep::Emit {
             episode: episode.clone(),
             block: block.clone(),
         }),
-        Step::Finished(result) => Some(Step::Finished(result.clone())),
+        HostStep::Finished(result) => Some(HostStep::Finished(result.clone())),
         _ => None,
     }
 }

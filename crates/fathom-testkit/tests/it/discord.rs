@@ -1,14 +1,14 @@
 //! The Discord double, by a client that knows nothing of it.
 
-use fathom_testkit::discord::{Discord, DiscordOptions};
-use fathom_testkit::platform::When;
+use fathom_testkit::discord::{DiscordOptions, FakeDiscord};
+use fathom_testkit::platform::FaultRate;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// A status, the head and the body; nothing where the connection was dropped.
 async fn send(
-    discord: &Discord,
+    discord: &FakeDiscord,
     path: &str,
     authorization: &str,
     body: &Value,
@@ -32,7 +32,7 @@ async fn send(
 
 #[tokio::test]
 async fn only_who_is_known_may_speak() {
-    let discord = Discord::start(DiscordOptions::default()).await.unwrap();
+    let discord = FakeDiscord::start(DiscordOptions::default()).await.unwrap();
     let (bot, hook) = (discord.messages_path(), discord.webhook_path());
     let hello = json!({"content": "hello"});
     for (path, authorization, status, code) in [
@@ -57,7 +57,7 @@ async fn only_who_is_known_may_speak() {
 
 #[tokio::test]
 async fn what_cannot_be_a_message_is_refused() {
-    let discord = Discord::start(DiscordOptions::default()).await.unwrap();
+    let discord = FakeDiscord::start(DiscordOptions::default()).await.unwrap();
     for (body, code) in [
         (json!({"content": " "}), 50_006),
         (json!({}), 50_006),
@@ -73,10 +73,10 @@ async fn what_cannot_be_a_message_is_refused() {
 #[tokio::test]
 async fn a_nonce_is_looked_for_when_asked_and_only_for_bots() {
     let options = DiscordOptions {
-        lose: When::First(1),
+        lose: FaultRate::First(1),
         ..DiscordOptions::default()
     };
-    let discord = Discord::start(options).await.unwrap();
+    let discord = FakeDiscord::start(options).await.unwrap();
     let (bot, hook) = (discord.messages_path(), discord.webhook_path());
     let body = json!({"content": "@here a", "nonce": "n1", "enforce_nonce": true});
     assert!(send(&discord, &bot, "Bot bot-token", &body).await.is_none());
@@ -97,7 +97,7 @@ async fn an_empty_bucket_is_full_again_after_a_while() {
         refills_after: 2,
         ..DiscordOptions::default()
     };
-    let discord = Discord::start(options).await.unwrap();
+    let discord = FakeDiscord::start(options).await.unwrap();
     let mut statuses = Vec::new();
     for number in 0..6 {
         let body = json!({"content": number.to_string()});

@@ -1,30 +1,33 @@
 //! The drill and the clock that other tests stand on.
 
 use fathom_core::event::ProgramSpec;
-use fathom_core::program::Programs;
+use fathom_core::program::ProgramFactory;
 use fathom_core::programs::direct;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Timestamp};
 use fathom_testkit::clock::FakeClock;
-use fathom_testkit::drill::{self, DrillPrograms, Params};
+use fathom_testkit::drill::{self, DrillConfig, DrillPrograms};
 
 #[test]
 fn parameters_read_as_they_were_written() {
-    let params = Params {
+    let params = DrillConfig {
         rounds: 3,
         calls: 2,
         children: vec![drill::Child::default()],
-        ..Params::default()
+        ..DrillConfig::default()
     };
-    let read: Params = serde_json::from_str(params.spec().params.as_str()).unwrap();
+    let read: DrillConfig = serde_json::from_str(params.spec().params.as_str()).unwrap();
     assert_eq!(read, params);
 }
 
 #[test]
 fn parameters_may_be_left_out() {
-    let read: Params = serde_json::from_str(r#"{"calls": 4, "rounds": 2}"#).unwrap();
+    let read: DrillConfig = serde_json::from_str(r#"{"calls": 4, "rounds": 2}"#).unwrap();
     assert_eq!((read.calls, read.rounds), (4, 2));
-    assert_eq!(read.output_tokens_max, Params::default().output_tokens_max);
+    assert_eq!(
+        read.output_tokens_max,
+        DrillConfig::default().output_tokens_max
+    );
 }
 
 #[test]

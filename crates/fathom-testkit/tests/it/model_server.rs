@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use fathom_testkit::server::{Behaviour, Gate, ModelServer, Outcome};
+use fathom_testkit::server::{ChunkGate, ModelServer, ReplyBehaviour, RequestOutcome};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -63,14 +63,17 @@ async fn each_wire_format_is_answered_in_its_own_words() {
     assert!(unknown.starts_with("HTTP/1.1 404"), "{unknown}");
     let log = server.log();
     assert_eq!(log.len(), 4);
-    assert!(log.iter().all(|entry| entry.outcome == Outcome::Written));
+    assert!(
+        log.iter()
+            .all(|entry| entry.outcome == RequestOutcome::Written)
+    );
     assert_eq!(log[0].seen.prompt, "user: hi\n");
 }
 
 #[tokio::test]
 async fn a_gate_holds_each_chunk_and_a_client_that_goes_is_noticed() {
-    let gate = Gate::new();
-    let behaviour = Behaviour::chunks(["a", "b"]).gated(&gate);
+    let gate = ChunkGate::new();
+    let behaviour = ReplyBehaviour::chunks(["a", "b"]).gated(&gate);
     let server = ModelServer::queued([behaviour]).await.unwrap();
     let mut stream = tokio::net::TcpStream::connect(server.address())
         .await
@@ -90,7 +93,7 @@ async fn a_gate_holds_each_chunk_and_a_client_that_goes_is_noticed() {
     assert!(!heard.contains(r#"{"content":"b"}"#));
     drop(stream);
     server
-        .until(|log| log[0].outcome == Outcome::ClientGone)
+        .until(|log| log[0].outcome == RequestOutcome::ClientGone)
         .await;
     assert_eq!(server.most_in_flight(), 1);
 }

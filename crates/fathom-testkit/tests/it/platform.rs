@@ -1,6 +1,6 @@
 //! The sandbox platform, by a client that knows nothing of it.
 
-use fathom_testkit::platform::{Kind, Platform, PlatformOptions, When};
+use fathom_testkit::platform::{FakePlatform, FaultRate, PlatformOptions, RequestKind};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 /// A status and a body; nothing where the connection was dropped.
 type Answer = Option<(u16, String)>;
 
-async fn send(platform: &Platform, head: &str, body: &str) -> Answer {
+async fn send(platform: &FakePlatform, head: &str, body: &str) -> Answer {
     let address = platform.url().replace("http://", "");
     let mut stream = TcpStream::connect(&address).await.unwrap();
     let length = body.len();
@@ -22,7 +22,7 @@ async fn send(platform: &Platform, head: &str, body: &str) -> Answer {
     Some((status, body.to_owned()))
 }
 
-async fn call(platform: &Platform, line: &str, key: &str, body: &Value) -> (u16, Value) {
+async fn call(platform: &FakePlatform, line: &str, key: &str, body: &Value) -> (u16, Value) {
     let token = platform.token();
     let head =
         format!("{line} HTTP/1.1\r\nauthorization: Bearer {token}\r\nidempotency-key: {key}");
@@ -35,13 +35,13 @@ async fn call(platform: &Platform, line: &str, key: &str, body: &Value) -> (u16,
     (status, serde_json::from_str(&body).unwrap())
 }
 
-async fn publish(platform: &Platform, key: &str) -> (u16, Value) {
+async fn publish(platform: &FakePlatform, key: &str) -> (u16, Value) {
     let post = json!({"title": "Spring", "text": "Come along."});
     call(platform, "POST /api/posts", key, &post).await
 }
 
-async fn platform(options: PlatformOptions) -> Platform {
-    Platform::start(options).await.unwrap()
+async fn platform(options: PlatformOptions) -> FakePlatform {
+    FakePlatform::start(options).await.unwrap()
 }
 
 #[tokio::test]
@@ -55,7 +55,7 @@ async fn the_same_key_posts_twice_unless_the_platform_looks() {
         assert_eq!(publish(&platform, "k1").await.0, 201);
         assert_eq!(publish(&platform, "k1").await.0, 201);
         assert_eq!(platform.posts().len(), posts);
-        assert_eq!(platform.requests(Kind::Publish), 2);
+        assert_eq!(platform.requests(RequestKind::Publish), 2);
     }
 }
 
@@ -76,7 +76,7 @@ async fn a_dry_run_says_what_is_wrong_and_changes_nothing() {
         assert_eq!(answer["error"]["message"], cause);
     }
     assert_eq!(platform.posts(), []);
-    assert_eq!(platform.requests(Kind::DryRun), 4);
+    assert_eq!(platform.requests(RequestKind::DryRun), 4);
 }
 
 #[tokio::test]
@@ -120,7 +120,7 @@ async fn losses_by_chance_are_the_same_for_the_same_seed() {
     for seed in [7, 7, 8] {
         let options = PlatformOptions {
             seed,
-            lose: When::Permille(500),
+            lose: FaultRate::Permille(500),
             ..PlatformOptions::default()
         };
         let platform = platform(options).await;
@@ -144,7 +144,7 @@ async fn losses_by_chance_are_the_same_for_the_same_seed() {
 #[tokio::test]
 async fn limits_and_faults_come_when_they_are_told_to() {
     let options = PlatformOptions {
-        limit: When::First(2),
+        limit: FaultRate::First(2),
         ..PlatformOptions::default()
     };
     let platform = platform(options).await;
@@ -153,9 +153,9 @@ async fn limits_and_faults_come_when_they_are_told_to() {
         statuses.push(publish(&platform, "k").await.0);
     }
     platform.change(|options| {
-        options.limit = When::Never;
-        options.fail = When::Every(2);
-        options.fail_late = When::Every(2);
+        options.limit = FaultRate::Never;
+        options.fail = FaultRate::Every(2);
+        options.fail_late = FaultRate::Every(2);
     });
     for _ in 0..4 {
         statuses.push(publish(&platform, "k").await.0);

@@ -4,30 +4,33 @@ use std::sync::Arc;
 
 use fathom_core::amounts::{Amounts, Budget};
 use fathom_core::command::Command;
-use fathom_core::contract::{Autonomy, Contract, PermissionMode, RecursionPolicy, Role};
-use fathom_core::effect::{EffectClass, EffectRequest, PolicyDecision, Target};
-use fathom_core::event::{CallOutcome, EventKind, Origin, Record, Signal, Started};
+use fathom_core::contract::{AgentRole, Autonomy, Contract, PermissionMode, RecursionPolicy};
+use fathom_core::effect::{EffectClass, EffectRequest, EffectTarget, PolicyDecision};
+use fathom_core::event::{
+    EpisodeOrigin, EpisodeSpec, EventKind, JournalRecord, ModelCallOutcome, Signal,
+};
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, Digest, EpisodeId, Epoch};
 use fathom_core::model::{
-    Ending, Exactness, Measured, ModelRole, ModelSpec, Models, Price, Reply, Usage, UsageSource,
+    CountPrecision, FinishReason, ModelPrice, ModelReply, ModelRole, ModelSet, ModelSpec,
+    RequestEstimate, TokenUsage, UsageSource,
 };
-use fathom_core::packet::Frame;
+use fathom_core::packet::PacketFrame;
 use fathom_core::run::Run;
-use fathom_core::step::{Appended, Log, Position, Step};
+use fathom_core::step::{AppendReceipt, HostStep, LogPosition, RecordLog};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars, Timestamp};
 use fathom_testkit::drill::{self, DrillPrograms};
 
 /// A log that keeps records in memory and loses nothing.
 #[derive(Default)]
-struct Kept(Vec<(EpisodeId, Record)>);
+struct Kept(Vec<(EpisodeId, JournalRecord)>);
 
-impl Log for Kept {
-    fn append(&mut self, episode: &EpisodeId, record: Record) -> Appended {
+impl RecordLog for Kept {
+    fn append(&mut self, episode: &EpisodeId, record: JournalRecord) -> AppendReceipt {
         self.0.push((episode.clone(), record));
-        Appended {
-            position: Position(self.0.len() as u64),
+        AppendReceipt {
+            position: LogPosition(self.0.len() as u64),
             head: Digest::default(),
         }
     }
@@ -41,15 +44,15 @@ struct Desk {
 }
 
 impl Desk {
-    fn new(params: &drill::Params) -> Self {
+    fn new(params: &drill::DrillConfig) -> Self {
         Self::timed(params, Millis(60_000))
     }
 
-    fn timed(params: &drill::Params, time: Millis) -> Self {
+    fn timed(params: &drill::DrillConfig, time: Millis) -> Self {
         let model = ModelSpec::named("sim/model");
-        let started = Started {
+        let started = EpisodeSpec {
             goal: Text::new("goal"),
-            role: Role::Orchestrator,
+            role: AgentRole::Orchestrator,
             program: params.spec(),
             contract: Contract {
                 recursion: RecursionPolicy {
@@ -73,10 +76,10 @@ impl Desk {
             },
             depth: 0,
             model: ModelRole::Main,
-            models: Models::new(model.clone(), model),
-            frame: Frame::default(),
+            models: ModelSet::new(model.clone(), model),
+            frame: PacketFrame::default(),
             sources: Vec::new(),
-            origin: Origin::Asked,
+            origin: EpisodeOrigin::Asked,
         };
         let mut desk = Self {
             run: Run::new(Epoch(1), Arc::new(DrillPrograms)),
@@ -88,21 +91,21 @@ impl Desk {
         desk
     }
 
-    fn give(&mut self, kind: EventKind) -> Vec<Step> {
+    fn give(&mut self, kind: EventKind) -> Vec<HostStep> {
         let at = Timestamp(self.now);
         let mut steps = self.run.deliver(&mut self.log, at, EpisodeId::root(), kind);
-        steps.extend(self.run.durable(Position(self.log.0.len() as u64)));
+        steps.extend(self.run.durable(LogPosition(self.log.0.len() as u64)));
         steps
     }
 
-    fn measure(&mut self, ask: u32) -> Vec<Step> {
+    fn measure(&mut self, ask: u32) -> Vec<HostStep> {
         self.give(EventKind::Measured {
             ask: AskId(ask),
-            measured: Measured {
+            measured: RequestEstimate {
                 input_tokens: 10,
-                exactness: Exactness::UpperBound,
+                exactness: CountPrecision::UpperBound,
                 window_tokens: None,
-                price: Price::default(),
+                price: ModelPrice::default(),
             },
             weights: Vec::new(),
             recalled: None,
@@ -110,7 +113,7 @@ impl Desk {
         })
     }
 
-    fn answer(&mut self, ask: u32, outcome: CallOutcome) -> Vec<Step> {
+    fn answer(&mut self, ask: u32, outcome: ModelCallOutcome) -> Vec<HostStep> {
         self.give(EventKind::ModelReplied {
             ask: AskId(ask),
             attempt: 1,
@@ -120,12 +123,12 @@ impl Desk {
     }
 
     /// Another owner reads the log and goes on.
-    fn restart(&mut self) -> Vec<Step> {
+    fn restart(&mut self) -> Vec<HostStep> {
         let mut run = Run::new(Epoch(2), Arc::new(DrillPrograms));
         for (episode, record) in &self.log.0 {
             assert_eq!(run.refold(episode, record, Digest::default()), None);
         }
-        run.durable(Position(self.log.0.len() as u64));
+        run.durable(LogPosition(self.log.0.len() as u64));
         self.run = run;
         self.run.resume(&mut self.log, Timestamp(self.now))
     }
@@ -150,12 +153,12 @@ impl Desk {
     }
 }
 
-fn said(output_tokens: u64) -> CallOutcome {
-    CallOutcome::Replied(Reply {
+fn said(output_tokens: u64) -> ModelCallOutcome {
+    ModelCallOutcome::Replied(ModelReply {
         text: Text::new("yes"),
         tool_calls: Vec::new(),
-        ending: Ending::Complete,
-        usage: Usage {
+        ending: FinishReason::Complete,
+        usage: TokenUsage {
             input_tokens: 10,
             output_tokens,
             source: UsageSource::Reported,
@@ -167,16 +170,16 @@ fn said(output_tokens: u64) -> CallOutcome {
     })
 }
 
-fn failed(kind: FailureKind) -> CallOutcome {
-    CallOutcome::Failed(ModelFailure::sent(kind, "no answer"))
+fn failed(kind: FailureKind) -> ModelCallOutcome {
+    ModelCallOutcome::Failed(ModelFailure::sent(kind, "no answer"))
 }
 
 /// E02: an ask that is refused as its episode ends was told to nobody: neither program nor journal.
 #[test]
 fn e02_a_refusal_is_recorded_even_when_the_episode_ends_with_it() {
-    let mut desk = Desk::new(&drill::Params {
-        ending: drill::Ending::Abrupt,
-        ..drill::Params::default()
+    let mut desk = Desk::new(&drill::DrillConfig {
+        ending: drill::DrillEnding::Abrupt,
+        ..drill::DrillConfig::default()
     });
     desk.measure(0);
     desk.answer(0, said(5));
@@ -190,7 +193,7 @@ fn e02_a_refusal_is_recorded_even_when_the_episode_ends_with_it() {
 /// E06: the overrun of an episode's last call was never recorded.
 #[test]
 fn e06_an_overrun_is_recorded_even_when_the_episode_ends_with_it() {
-    let mut desk = Desk::new(&drill::Params::default());
+    let mut desk = Desk::new(&drill::DrillConfig::default());
     desk.measure(0);
     desk.answer(0, said(5_000));
     assert_eq!(
@@ -203,7 +206,7 @@ fn e06_an_overrun_is_recorded_even_when_the_episode_ends_with_it() {
 /// E06: a lease that was forfeited as a cancelled run came back was never recorded.
 #[test]
 fn e06_a_forfeit_is_recorded_even_when_the_episode_ends_with_it() {
-    let mut desk = Desk::new(&drill::Params::default());
+    let mut desk = Desk::new(&drill::DrillConfig::default());
     desk.measure(0);
     desk.give(EventKind::Signal(Signal::Cancel));
     desk.restart();
@@ -217,7 +220,7 @@ fn e06_a_forfeit_is_recorded_even_when_the_episode_ends_with_it() {
 /// E06: a forfeit whose record a second crash took is said again, and counts once.
 #[test]
 fn e06_a_forfeit_that_was_not_recorded_is_said_again() {
-    let mut desk = Desk::new(&drill::Params::default());
+    let mut desk = Desk::new(&drill::DrillConfig::default());
     desk.measure(0);
     desk.restart();
     let spent = |desk: &Desk| desk.run.live().map(|(_, e)| e.budget().spent.calls).sum();
@@ -240,9 +243,9 @@ fn e06_a_forfeit_that_was_not_recorded_is_said_again() {
 /// E05: a reply that came after the deadline was answered with another call.
 #[test]
 fn e05_nothing_new_is_asked_for_when_the_time_is_up() {
-    let params = drill::Params {
+    let params = drill::DrillConfig {
         rounds: 2,
-        ..drill::Params::default()
+        ..drill::DrillConfig::default()
     };
     let mut desk = Desk::timed(&params, Millis(100));
     desk.measure(0);
@@ -256,13 +259,13 @@ fn e05_nothing_new_is_asked_for_when_the_time_is_up() {
 /// E05: an effect that was allowed after the deadline was sent.
 #[test]
 fn e05_no_effect_is_attempted_when_the_time_is_up() {
-    let params = drill::Params {
+    let params = drill::DrillConfig {
         calls: 0,
         effects: vec![drill::Effect {
             round: 0,
             request: EffectRequest {
                 tool: "post".into(),
-                target: Target {
+                target: EffectTarget {
                     tenant: "tenant".into(),
                     platform: "square".into(),
                     account: "account".into(),
@@ -274,21 +277,25 @@ fn e05_no_effect_is_attempted_when_the_time_is_up() {
                 taint: Vec::new(),
             },
         }],
-        ..drill::Params::default()
+        ..drill::DrillConfig::default()
     };
     let mut desk = Desk::timed(&params, Millis(100));
     desk.now += 100;
     let allow = PolicyDecision::Allow { rules: Vec::new() };
     let steps = desk.give(EventKind::decided(AskId(0), allow));
-    assert!(!steps.iter().any(|step| matches!(step, Step::Attempt(_))));
+    assert!(
+        !steps
+            .iter()
+            .any(|step| matches!(step, HostStep::Attempt(_)))
+    );
     assert!(desk.run.result().is_some());
 }
 
 fn two_calls_one_of_them_given_up() -> Desk {
-    let mut desk = Desk::new(&drill::Params {
+    let mut desk = Desk::new(&drill::DrillConfig {
         calls: 3,
         cancels: 1,
-        ..drill::Params::default()
+        ..drill::DrillConfig::default()
     });
     for ask in 0..3 {
         desk.measure(ask);

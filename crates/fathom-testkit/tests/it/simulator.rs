@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use fathom_testkit::sim::{self, Bug, Coverage, Failure, Invariant, Story};
+use fathom_testkit::sim::{
+    self, Coverage, PlantedBug, ScenarioFailure, ScenarioKind, SimInvariant,
+};
 
 /// Crashes of an ordinary test run.
 const CRASHES: u64 = 10_000;
@@ -38,7 +40,10 @@ fn variable(name: &str) -> Option<u64> {
 }
 
 /// Lives through seed after seed, on all cores, until there was enough.
-fn live(story: Story, is_enough: impl Fn(&Coverage) -> bool + Sync) -> (Coverage, Vec<Failure>) {
+fn live(
+    story: ScenarioKind,
+    is_enough: impl Fn(&Coverage) -> bool + Sync,
+) -> (Coverage, Vec<ScenarioFailure>) {
     let seeds = AtomicU64::new(0);
     let seen = Mutex::new((Coverage::default(), Vec::new()));
     thread::scope(|scope| {
@@ -62,13 +67,13 @@ fn live(story: Story, is_enough: impl Fn(&Coverage) -> bool + Sync) -> (Coverage
 }
 
 /// The failures with their seeds, and the end of the first one's story.
-fn tell(story: Story, failures: &[Failure]) -> String {
+fn tell(story: ScenarioKind, failures: &[ScenarioFailure]) -> String {
     const RERUN: &str = "cargo test -p fathom-testkit x04_simulator_one_seed -- --nocapture";
     let variable = match story {
-        Story::Mixed => MIXED_SEED,
-        Story::Publishing => PUBLISHING_SEED,
+        ScenarioKind::Mixed => MIXED_SEED,
+        ScenarioKind::Publishing => PUBLISHING_SEED,
     };
-    let rerun = |failure: &Failure| {
+    let rerun = |failure: &ScenarioFailure| {
         let seed = failure.seed;
         format!("{failure}\n    rerun: {variable}={seed} {RERUN}")
     };
@@ -87,8 +92,12 @@ fn tell(story: Story, failures: &[Failure]) -> String {
 fn x04_simulator_ten_thousand_crashes() {
     let factor = variable("FATHOM_SOAK").map_or(1, |_| SOAK_FACTOR);
     let crashes = CRASHES * factor;
-    let (coverage, failures) = live(Story::Mixed, |seen| seen.crashes >= crashes);
-    assert!(failures.is_empty(), "{}", tell(Story::Mixed, &failures));
+    let (coverage, failures) = live(ScenarioKind::Mixed, |seen| seen.crashes >= crashes);
+    assert!(
+        failures.is_empty(),
+        "{}",
+        tell(ScenarioKind::Mixed, &failures)
+    );
     println!("{coverage}");
     for (name, count) in coverage.counts() {
         assert!(count > 0, "{name} never happened: {coverage}");
@@ -102,11 +111,11 @@ fn x04_simulator_ten_thousand_crashes() {
 fn x04_simulator_thirty_publishes_ten_thousand_seeds() {
     let factor = variable("FATHOM_SOAK").map_or(1, |_| SOAK_FACTOR);
     let seeds = PUBLISHING_SEEDS * factor;
-    let (coverage, failures) = live(Story::Publishing, |seen| seen.finished >= seeds);
+    let (coverage, failures) = live(ScenarioKind::Publishing, |seen| seen.finished >= seeds);
     assert!(
         failures.is_empty(),
         "{}",
-        tell(Story::Publishing, &failures)
+        tell(ScenarioKind::Publishing, &failures)
     );
     println!("{coverage}");
     assert!(coverage.finished >= seeds);
@@ -133,7 +142,7 @@ fn x04_simulator_thirty_publishes_ten_thousand_seeds() {
 /// X04: a scenario is its seed, so a failure can be looked at again.
 #[test]
 fn x04_simulator_same_seed_same_journal() {
-    for story in [Story::Mixed, Story::Publishing] {
+    for story in [ScenarioKind::Mixed, ScenarioKind::Publishing] {
         for seed in 0..60 {
             let run = || sim::run(story, seed).unwrap_or_else(|failure| panic!("{failure}"));
             let (first, second) = (run(), run());
@@ -147,8 +156,8 @@ fn x04_simulator_same_seed_same_journal() {
 #[test]
 fn x04_simulator_one_seed() {
     let (story, seed) = match (variable(MIXED_SEED), variable(PUBLISHING_SEED)) {
-        (_, Some(seed)) => (Story::Publishing, seed),
-        (seed, None) => (Story::Mixed, seed.unwrap_or(1)),
+        (_, Some(seed)) => (ScenarioKind::Publishing, seed),
+        (seed, None) => (ScenarioKind::Mixed, seed.unwrap_or(1)),
     };
     for line in sim::trace(story, seed, None) {
         println!("{line}");
@@ -161,67 +170,70 @@ fn x04_simulator_one_seed() {
 /// X04: the simulator finds what it is there for. Each bug, and the promises whose breach gives it away.
 #[test]
 fn x04_simulator_finds_planted_bugs() {
-    use Invariant as I;
-    let bugs: [(Bug, &[Invariant]); 17] = [
-        (Bug::SkippedFsync, &[I::AcknowledgedIsKept]),
+    use SimInvariant as I;
+    let bugs: [(PlantedBug, &[SimInvariant]); 17] = [
+        (PlantedBug::SkippedFsync, &[I::AcknowledgedIsKept]),
         (
-            Bug::UnsyncedTakeOver,
+            PlantedBug::UnsyncedTakeOver,
             &[I::AcknowledgedIsKept, I::ChainVerifies],
         ),
         (
-            Bug::SequenceReused,
+            PlantedBug::SequenceReused,
             &[I::Sequence, I::BooksAgree, I::HalfRule],
         ),
         (
-            Bug::ChainUnchecked,
+            PlantedBug::ChainUnchecked,
             &[I::AcknowledgedIsKept, I::ChainVerifies],
         ),
         (
-            Bug::OwnerNotFenced,
+            PlantedBug::OwnerNotFenced,
             &[I::AcknowledgedIsKept, I::ChainVerifies],
         ),
-        (Bug::EffectBeforeIntent, &[I::IntentFirst]),
-        (Bug::CallBeforeLease, &[I::LeaseFirst]),
+        (PlantedBug::EffectBeforeIntent, &[I::IntentFirst]),
+        (PlantedBug::CallBeforeLease, &[I::LeaseFirst]),
         (
-            Bug::StepTwice,
+            PlantedBug::StepTwice,
             &[I::AskedOnce, I::EffectOnce, I::ShownIsDurable],
         ),
-        (Bug::ProgramChanged, &[I::RefoldAgrees]),
-        (Bug::AnswerBeforeDurable, &[I::ShownIsDurable]),
-        (Bug::WakeUpLost, &[I::Progress]),
-        (Bug::AttemptMixedUp, &[I::AnswersBelong]),
-        (Bug::ClaimForgotten, &[I::EffectOnce, I::ClaimStays]),
-        (Bug::SettleTwice, &[I::BooksAgree]),
-        (Bug::GrantKept, &[I::BooksAgree, I::NothingOpenAtFinish]),
-        (Bug::ChildTooRich, &[I::HalfRule]),
+        (PlantedBug::ProgramChanged, &[I::RefoldAgrees]),
+        (PlantedBug::AnswerBeforeDurable, &[I::ShownIsDurable]),
+        (PlantedBug::WakeUpLost, &[I::Progress]),
+        (PlantedBug::AttemptMixedUp, &[I::AnswersBelong]),
+        (PlantedBug::ClaimForgotten, &[I::EffectOnce, I::ClaimStays]),
+        (PlantedBug::SettleTwice, &[I::BooksAgree]),
         (
-            Bug::ForfeitSkipped,
+            PlantedBug::GrantKept,
+            &[I::BooksAgree, I::NothingOpenAtFinish],
+        ),
+        (PlantedBug::ChildTooRich, &[I::HalfRule]),
+        (
+            PlantedBug::ForfeitSkipped,
             &[I::BooksCoverBill, I::BillWithinLimit],
         ),
     ];
-    finds(Story::Mixed, &bugs);
+    finds(ScenarioKind::Mixed, &bugs);
 }
 
 /// X04, E13, E14: the bugs that would publish twice, or not at all, or without a person's yes.
 #[test]
 fn x04_simulator_finds_bugs_planted_in_publishing() {
-    use Invariant as I;
-    let bugs: [(Bug, &[Invariant]); 9] = [
-        (Bug::ClaimBeforeIntent, &[I::NothingLost]),
-        (Bug::ClaimFreedOnUnknown, &[I::ClaimStays]),
-        (Bug::ClaimKept, &[I::NothingLost]),
-        (Bug::FailedUnseen, &[I::EffectOnce]),
-        (Bug::ConfirmedUnseen, &[I::NothingLost]),
-        (Bug::SentAgainUnasked, &[I::EffectOnce]),
-        (Bug::TimeoutTakenForFailure, &[I::ClaimStays]),
-        (Bug::TimeoutTakenForSuccess, &[I::UnknownIsAsked]),
-        (Bug::ApprovalUsedTwice, &[I::ApprovalHolds]),
+    use SimInvariant as I;
+    let bugs: [(PlantedBug, &[SimInvariant]); 9] = [
+        (PlantedBug::ClaimBeforeIntent, &[I::NothingLost]),
+        (PlantedBug::ClaimFreedOnUnknown, &[I::ClaimStays]),
+        (PlantedBug::ClaimKept, &[I::NothingLost]),
+        (PlantedBug::FailedUnseen, &[I::EffectOnce]),
+        (PlantedBug::ConfirmedUnseen, &[I::NothingLost]),
+        (PlantedBug::SentAgainUnasked, &[I::EffectOnce]),
+        (PlantedBug::TimeoutTakenForFailure, &[I::ClaimStays]),
+        (PlantedBug::TimeoutTakenForSuccess, &[I::UnknownIsAsked]),
+        (PlantedBug::ApprovalUsedTwice, &[I::ApprovalHolds]),
     ];
-    finds(Story::Publishing, &bugs);
+    finds(ScenarioKind::Publishing, &bugs);
 }
 
 /// Plants each bug in seed after seed until a promise is broken that gives it away.
-fn finds(story: Story, bugs: &[(Bug, &[Invariant])]) {
+fn finds(story: ScenarioKind, bugs: &[(PlantedBug, &[SimInvariant])]) {
     for &(bug, promises) in bugs {
         let caught = (0..BUG_SEEDS_MAX).find_map(|seed| sim::run_with(story, seed, bug).err());
         let promise = caught.as_ref().map(|failure| failure.violation.invariant);

@@ -16,7 +16,7 @@ const KEY: &str = "{key}";
 /// into a field.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Declaration {
+pub struct BrowserDeclaration {
     /// Start page.
     pub start: String,
     /// Start page of rehearsals; the real one by default.
@@ -26,17 +26,17 @@ pub struct Declaration {
     #[serde(default)]
     pub hosts: Vec<String>,
     /// Steps of the effect, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<BrowserStep>,
     /// Check for the effect.
-    pub check: Check,
+    pub check: BrowserCheck,
 }
 
 /// Check if an effect happened.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Check {
+pub struct BrowserCheck {
     /// Steps of the check; the last one expects something with `{key}` in it.
-    pub steps: Vec<Step>,
+    pub steps: Vec<BrowserStep>,
     /// True if absence means that the effect did not happen. Pages that show things late leave it unknown.
     #[serde(default)]
     pub conclusive: bool,
@@ -45,8 +45,8 @@ pub struct Check {
 /// One step.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "RawStep")]
-pub struct Step {
-    pub act: Act,
+pub struct BrowserStep {
+    pub act: BrowserAction,
     /// True for the step that causes the effect.
     pub effect: bool,
     /// Hash of the page's skeleton before the step; after it if the step opens a page.
@@ -55,20 +55,20 @@ pub struct Step {
 
 /// Action of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum BrowserAction {
     /// Opens a page of the same host.
     Open(String),
     /// Types a value into a field.
-    Fill(Fill),
+    Fill(FieldFill),
     Click(String),
     /// Waits for a visible element.
-    Expect(Expect),
+    Expect(PageExpectation),
 }
 
 /// A field and the value to type into it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fill {
+pub struct FieldFill {
     pub selector: String,
     /// A text, `{argument}` or `{key}`.
     pub value: Option<String>,
@@ -79,7 +79,7 @@ pub struct Fill {
 /// An element that must be on the page.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Expect {
+pub struct PageExpectation {
     pub selector: String,
     /// A text, `{argument}` or `{key}`, that the element contains.
     pub text: Option<String>,
@@ -89,23 +89,23 @@ pub struct Expect {
 #[serde(deny_unknown_fields)]
 struct RawStep {
     open: Option<String>,
-    fill: Option<Fill>,
+    fill: Option<FieldFill>,
     click: Option<String>,
-    expect: Option<Expect>,
+    expect: Option<PageExpectation>,
     #[serde(default)]
     effect: bool,
     skeleton: Option<Digest>,
 }
 
-impl TryFrom<RawStep> for Step {
+impl TryFrom<RawStep> for BrowserStep {
     type Error = &'static str;
 
     fn try_from(raw: RawStep) -> Result<Self, Self::Error> {
         let act = match (raw.open, raw.fill, raw.click, raw.expect) {
-            (Some(path), None, None, None) => Act::Open(path),
-            (None, Some(fill), None, None) => Act::Fill(fill),
-            (None, None, Some(selector), None) => Act::Click(selector),
-            (None, None, None, Some(expect)) => Act::Expect(expect),
+            (Some(path), None, None, None) => BrowserAction::Open(path),
+            (None, Some(fill), None, None) => BrowserAction::Fill(fill),
+            (None, None, Some(selector), None) => BrowserAction::Click(selector),
+            (None, None, None, Some(expect)) => BrowserAction::Expect(expect),
             _ => return Err("a step has exactly one of `open`, `fill`, `click` and `expect`"),
         };
         Ok(Self {
@@ -116,43 +116,43 @@ impl TryFrom<RawStep> for Step {
     }
 }
 
-impl Step {
+impl BrowserStep {
     /// Name of the step, made of the charter's words only.
     pub(super) fn label(&self, number: usize) -> String {
         match &self.act {
-            Act::Open(path) => format!("{number} open {path}"),
-            Act::Fill(fill) => format!("{number} fill {}", fill.selector),
-            Act::Click(selector) => format!("{number} click {selector}"),
-            Act::Expect(expect) => format!("{number} expect {}", expect.selector),
+            BrowserAction::Open(path) => format!("{number} open {path}"),
+            BrowserAction::Fill(fill) => format!("{number} fill {}", fill.selector),
+            BrowserAction::Click(selector) => format!("{number} click {selector}"),
+            BrowserAction::Expect(expect) => format!("{number} expect {}", expect.selector),
         }
     }
 
     /// The value that may name an argument.
     fn value(&self) -> Option<&str> {
         match &self.act {
-            Act::Fill(fill) => fill.value.as_deref(),
-            Act::Expect(expect) => expect.text.as_deref(),
-            Act::Open(_) | Act::Click(_) => None,
+            BrowserAction::Fill(fill) => fill.value.as_deref(),
+            BrowserAction::Expect(expect) => expect.text.as_deref(),
+            BrowserAction::Open(_) | BrowserAction::Click(_) => None,
         }
     }
 
     fn names_key(&self) -> bool {
         match &self.act {
-            Act::Expect(expect) => {
+            BrowserAction::Expect(expect) => {
                 expect.selector.contains(KEY) || expect.text.as_deref() == Some(KEY)
             }
-            Act::Open(_) | Act::Fill(_) | Act::Click(_) => false,
+            BrowserAction::Open(_) | BrowserAction::Fill(_) | BrowserAction::Click(_) => false,
         }
     }
 }
 
 /// Site on which the steps are taken.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct BrowserSite {
     pub(super) start: Url,
 }
 
-impl Place {
+impl BrowserSite {
     fn new(url: &str) -> Result<Self, BrowserError> {
         let wrong = |cause| BrowserError::declaration(format!("the address `{url}` {cause}"));
         let start = Url::parse(url).map_err(|_| wrong("is malformed"))?;
@@ -187,32 +187,35 @@ pub(super) fn host_of(url: &Url) -> String {
 
 /// A declaration that was checked.
 #[derive(Debug)]
-pub(super) struct Plan {
-    pub(super) real: Place,
-    pub(super) sandbox: Option<Place>,
+pub(super) struct BrowserPlan {
+    pub(super) real: BrowserSite,
+    pub(super) sandbox: Option<BrowserSite>,
     pub(super) hosts: Vec<String>,
-    pub(super) before: Vec<Step>,
-    pub(super) effect: Step,
-    pub(super) after: Vec<Step>,
-    pub(super) check: Check,
+    pub(super) before: Vec<BrowserStep>,
+    pub(super) effect: BrowserStep,
+    pub(super) after: Vec<BrowserStep>,
+    pub(super) check: BrowserCheck,
 }
 
-impl Declaration {
+impl BrowserDeclaration {
     /// Reads an entry of `tools.toml` and checks it.
     pub(crate) fn read(entry: toml::Table, schema: &Value) -> Result<Self, BrowserError> {
         let declaration: Self = entry
             .try_into()
             .map_err(|error: toml::de::Error| BrowserError::declaration(error.message()))?;
         // Only for its checks: mistakes are to be found with the charter, not when the tool is first used.
-        Plan::new(declaration.clone(), schema)?;
+        BrowserPlan::new(declaration.clone(), schema)?;
         Ok(declaration)
     }
 }
 
-impl Plan {
+impl BrowserPlan {
     /// Checks a declaration against the schema of the tool's arguments.
-    pub(super) fn new(declaration: Declaration, schema: &Value) -> Result<Self, BrowserError> {
-        let Declaration {
+    pub(super) fn new(
+        declaration: BrowserDeclaration,
+        schema: &Value,
+    ) -> Result<Self, BrowserError> {
+        let BrowserDeclaration {
             start,
             sandbox_start,
             hosts,
@@ -234,23 +237,26 @@ impl Plan {
         let Some(effect) = steps.pop() else {
             return wrong("exactly one step must have `effect = true`");
         };
-        if !matches!(effect.act, Act::Click(_)) {
+        if !matches!(effect.act, BrowserAction::Click(_)) {
             return wrong("the step with `effect = true` must be a click");
         }
-        if !after.iter().any(|step| matches!(step.act, Act::Expect(_))) {
+        if !after
+            .iter()
+            .any(|step| matches!(step.act, BrowserAction::Expect(_)))
+        {
             return wrong("a step after the effect must expect its result");
         }
         if check.steps.iter().any(|step| step.effect) {
             return wrong("a check must not have a step with `effect = true`");
         }
-        if !check.steps.last().is_some_and(Step::names_key) {
+        if !check.steps.last().is_some_and(BrowserStep::names_key) {
             return wrong("the last step of `check` must expect something with `{key}` in it");
         }
-        let real = Place::new(&start)?;
-        let sandbox = sandbox_start.as_deref().map(Place::new).transpose()?;
+        let real = BrowserSite::new(&start)?;
+        let sandbox = sandbox_start.as_deref().map(BrowserSite::new).transpose()?;
         let mut hosts: Vec<_> = hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
         hosts.push(real.host());
-        hosts.extend(sandbox.as_ref().map(Place::host));
+        hosts.extend(sandbox.as_ref().map(BrowserSite::host));
         Ok(Self {
             real,
             sandbox,
@@ -263,17 +269,20 @@ impl Plan {
     }
 }
 
-fn check_step(step: &Step, schema: &Value) -> Result<(), BrowserError> {
+fn check_step(step: &BrowserStep, schema: &Value) -> Result<(), BrowserError> {
     match &step.act {
-        Act::Open(path) if !path.starts_with('/') || path.starts_with("//") => {
+        BrowserAction::Open(path) if !path.starts_with('/') || path.starts_with("//") => {
             let cause = format!("`open = \"{path}\"` is not a path that starts with a single `/`");
             return Err(BrowserError::declaration(cause));
         }
-        Act::Fill(fill) if fill.value.is_some() == fill.secret.is_some() => {
+        BrowserAction::Fill(fill) if fill.value.is_some() == fill.secret.is_some() => {
             let cause = format!("`{}` takes either a value or a secret", fill.selector);
             return Err(BrowserError::declaration(cause));
         }
-        Act::Open(_) | Act::Fill(_) | Act::Click(_) | Act::Expect(_) => {}
+        BrowserAction::Open(_)
+        | BrowserAction::Fill(_)
+        | BrowserAction::Click(_)
+        | BrowserAction::Expect(_) => {}
     }
     match step.value().and_then(placeholder) {
         Some(name) if name != "key" && schema["properties"].get(name).is_none() => {
@@ -290,12 +299,12 @@ fn placeholder(value: &str) -> Option<&str> {
 }
 
 /// Values of the placeholders of one effect.
-pub(super) struct Filling {
+pub(super) struct FieldFilling {
     pub(super) arguments: Map<String, Value>,
     pub(super) key: String,
 }
 
-impl Filling {
+impl FieldFilling {
     /// The text of a value. An argument is never searched for placeholders itself.
     pub(super) fn text(&self, value: &str) -> String {
         match placeholder(value) {

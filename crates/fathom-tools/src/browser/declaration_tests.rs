@@ -15,10 +15,11 @@ steps = [
 steps = [{ open = "/posts?key={key}" }, { expect = { selector = "[data-key='{key}']" } }]
 "##;
 
-fn plan(text: &str) -> Result<Plan, String> {
-    let declaration: Declaration = toml::from_str(text).map_err(|error| error.to_string())?;
+fn plan(text: &str) -> Result<BrowserPlan, String> {
+    let declaration: BrowserDeclaration =
+        toml::from_str(text).map_err(|error| error.to_string())?;
     let schema = json!({"properties": {"title": {"type": "string"}}});
-    Plan::new(declaration, &schema).map_err(|error| {
+    BrowserPlan::new(declaration, &schema).map_err(|error| {
         assert_eq!(error.code(), "F0980");
         error.to_string()
     })
@@ -100,7 +101,7 @@ fn a_declaration_that_cannot_be_followed_is_refused() {
 #[test]
 fn an_argument_is_never_read_for_placeholders() {
     let arguments = json!({"title": "{key} and {title}", "count": 3, "none": null});
-    let filling = Filling {
+    let filling = FieldFilling {
         arguments: arguments.as_object().unwrap().clone(),
         key: "c0ffee".into(),
     };
@@ -122,7 +123,7 @@ fn an_argument_is_never_read_for_placeholders() {
 
 #[test]
 fn a_path_stays_on_its_host() {
-    let place = Place::new("http://127.0.0.1:8099/compose").unwrap();
+    let place = BrowserSite::new("http://127.0.0.1:8099/compose").unwrap();
     assert_eq!(
         place.page("/posts").unwrap().as_str(),
         "http://127.0.0.1:8099/posts"

@@ -14,7 +14,7 @@ use tokio::sync::{Mutex, Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
 use super::error::BrowserError;
-use super::gate::Gate;
+use super::gate::BrowserProxy;
 use super::wire::Client;
 
 /// Time limit for starting the driver or the browser: long, since waiting on a busy machine does no harm.
@@ -36,12 +36,12 @@ const WATCH: &str = r#""$0" "$@" </dev/null & read -r _; kill -KILL 0"#;
 
 /// Paths of the two programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Installed {
+pub struct BrowserInstall {
     pub chromedriver: PathBuf,
     pub chromium: PathBuf,
 }
 
-impl Installed {
+impl BrowserInstall {
     /// Finds the programs: in `FATHOM_CHROMEDRIVER` and `FATHOM_CHROMIUM`, otherwise by name on `PATH`.
     /// `variable` reads the environment.
     pub fn find(variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, BrowserError> {
@@ -70,15 +70,15 @@ impl Installed {
 }
 
 /// Starts browsers, one per walk and each with its own profile.
-pub struct Driver {
-    installed: Installed,
-    process: Mutex<Option<Process>>,
+pub struct BrowserDriver {
+    installed: BrowserInstall,
+    process: Mutex<Option<DriverProcess>>,
     sessions: Semaphore,
 }
 
-impl Driver {
+impl BrowserDriver {
     /// A driver that starts on first use.
-    pub fn new(installed: Installed) -> Self {
+    pub fn new(installed: BrowserInstall) -> Self {
         Self {
             installed,
             process: Mutex::new(None),
@@ -87,11 +87,14 @@ impl Driver {
     }
 
     /// A browser that reaches only `hosts`.
-    pub(super) async fn session(&self, hosts: &[String]) -> Result<Session<'_>, BrowserError> {
+    pub(super) async fn session(
+        &self,
+        hosts: &[String],
+    ) -> Result<BrowserSession<'_>, BrowserError> {
         let failed = |cause: String| BrowserError::Session { cause };
         let place = self.sessions.acquire().await;
         let place = place.map_err(|error| failed(error.to_string()))?;
-        let gate = Gate::open(hosts)
+        let gate = BrowserProxy::open(hosts)
             .await
             .map_err(|source| BrowserError::Driver { source })?;
         let profile = tempfile::Builder::new()
@@ -108,7 +111,7 @@ impl Driver {
             .await
             .map_err(|_| failed("it took too long".to_owned()))?
             .map_err(|error| failed(error.to_string()))?;
-        Ok(Session {
+        Ok(BrowserSession {
             client,
             gate,
             _profile: profile,
@@ -126,7 +129,7 @@ impl Driver {
         }
         let started = timeout(
             Duration::from_millis(START_MS_MAX),
-            Process::start(&self.installed.chromedriver),
+            DriverProcess::start(&self.installed.chromedriver),
         );
         let started = started
             .await
@@ -137,13 +140,13 @@ impl Driver {
 }
 
 /// The running driver. Dropping it closes its input, which ends its process group.
-struct Process {
+struct DriverProcess {
     port: u16,
     child: Child,
     _input: ChildStdin,
 }
 
-impl Process {
+impl DriverProcess {
     async fn start(chromedriver: &Path) -> io::Result<Self> {
         let mut child = watched(chromedriver).spawn()?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
@@ -198,7 +201,7 @@ fn port_in(line: &str) -> Option<u16> {
     port.trim_end_matches('.').parse().ok()
 }
 
-fn capabilities(chromium: &Path, gate: &Gate, profile: &Path) -> Map<String, Value> {
+fn capabilities(chromium: &Path, gate: &BrowserProxy, profile: &Path) -> Map<String, Value> {
     let (width, height) = WINDOW;
     let arguments = [
         "--headless=new".to_owned(),
@@ -238,14 +241,14 @@ fn capabilities(chromium: &Path, gate: &Gate, profile: &Path) -> Map<String, Val
 }
 
 /// A browser with its gate and profile.
-pub(super) struct Session<'a> {
+pub(super) struct BrowserSession<'a> {
     pub(super) client: Client,
-    pub(super) gate: Gate,
+    pub(super) gate: BrowserProxy,
     _profile: TempDir,
     _place: SemaphorePermit<'a>,
 }
 
-impl Session<'_> {
+impl BrowserSession<'_> {
     /// Closes the browser before its profile is deleted.
     pub(super) async fn close(self) {
         let closed = timeout(Duration::from_millis(START_MS_MAX), self.client.close());

@@ -16,12 +16,12 @@ fn programs_are_found_by_variable_and_on_the_path() {
     );
     std::fs::write(&driver, "").unwrap();
     std::fs::write(&browser, "").unwrap();
-    let installed = Installed::find(|name| match name {
+    let installed = BrowserInstall::find(|name| match name {
         "PATH" => Some(folder.path().into()),
         "FATHOM_CHROMIUM" => Some(browser.clone().into()),
         _ => None,
     });
-    let expected = Installed {
+    let expected = BrowserInstall {
         chromedriver: driver,
         chromium: browser,
     };
@@ -30,7 +30,7 @@ fn programs_are_found_by_variable_and_on_the_path() {
 
 #[test]
 fn a_program_that_is_not_there_is_named() {
-    let error = Installed::find(|_| None).unwrap_err();
+    let error = BrowserInstall::find(|_| None).unwrap_err();
     assert_eq!(error.code(), "F0981");
     assert_eq!(error.to_string(), "`chromedriver` is not installed");
     assert!(error.hint().contains("chromium-driver"));

@@ -24,26 +24,26 @@ const HEAD_BYTES_MAX: usize = 64 * 1024;
 const HEADERS_MAX: usize = 100;
 
 /// State shared by all connections.
-struct Doors {
+struct AllowedHosts {
     hosts: BTreeSet<String>,
     /// True once a request that changes something was sent and not answered.
     lost: AtomicBool,
 }
 
 /// A proxy on the loopback address. Dropping it closes it with all of its connections.
-pub(super) struct Gate {
+pub(super) struct BrowserProxy {
     port: u16,
     renewed: watch::Sender<()>,
     accepting: JoinHandle<()>,
 }
 
-impl Gate {
+impl BrowserProxy {
     /// Opens a gate to `hosts`, each written as `host:port`.
     pub(super) async fn open(hosts: &[String]) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let port = listener.local_addr()?.port();
         let (renewed, renewal) = watch::channel(());
-        let doors = Arc::new(Doors {
+        let doors = Arc::new(AllowedHosts {
             hosts: hosts.iter().cloned().collect(),
             lost: AtomicBool::new(false),
         });
@@ -65,13 +65,13 @@ impl Gate {
     }
 }
 
-impl Drop for Gate {
+impl Drop for BrowserProxy {
     fn drop(&mut self) {
         self.accepting.abort();
     }
 }
 
-async fn accept(listener: TcpListener, doors: Arc<Doors>, renewal: watch::Receiver<()>) {
+async fn accept(listener: TcpListener, doors: Arc<AllowedHosts>, renewal: watch::Receiver<()>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
@@ -86,7 +86,7 @@ async fn accept(listener: TcpListener, doors: Arc<Doors>, renewal: watch::Receiv
 
 async fn serve(
     mut client: TcpStream,
-    doors: Arc<Doors>,
+    doors: Arc<AllowedHosts>,
     mut renewal: watch::Receiver<()>,
 ) -> io::Result<()> {
     let mut bytes = Vec::with_capacity(8 * 1024);
@@ -94,7 +94,7 @@ async fn serve(
         if client.read_buf(&mut bytes).await? == 0 || bytes.len() > HEAD_BYTES_MAX {
             return Ok(());
         }
-        match Request::read(&bytes) {
+        match ProxyRequest::read(&bytes) {
             Ok(Some(request)) => break request,
             Ok(None) => {}
             Err(NotHttp) => return refuse(client, "400 Bad Request").await,
@@ -157,7 +157,7 @@ async fn refuse(mut client: TcpStream, status: &str) -> io::Result<()> {
 struct NotHttp;
 
 /// A request of the browser.
-struct Request {
+struct ProxyRequest {
     head_bytes: usize,
     host: String,
     /// The head to forward; `None` for a tunnel.
@@ -167,7 +167,7 @@ struct Request {
     changes: bool,
 }
 
-impl Request {
+impl ProxyRequest {
     fn read(bytes: &[u8]) -> Result<Option<Self>, NotHttp> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
         let mut parsed = httparse::Request::new(&mut headers);

@@ -20,7 +20,7 @@ async fn upstream() -> (String, JoinHandle<String>) {
     (host, served)
 }
 
-async fn ask(gate: &Gate, request: &str) -> String {
+async fn ask(gate: &BrowserProxy, request: &str) -> String {
     let mut client = TcpStream::connect((Ipv4Addr::LOCALHOST, gate.port()))
         .await
         .unwrap();
@@ -33,7 +33,9 @@ async fn ask(gate: &Gate, request: &str) -> String {
 #[tokio::test]
 async fn a_request_goes_on_alone_and_its_connection_ends() {
     let (host, served) = upstream().await;
-    let gate = Gate::open(std::slice::from_ref(&host)).await.unwrap();
+    let gate = BrowserProxy::open(std::slice::from_ref(&host))
+        .await
+        .unwrap();
     let second = format!("POST http://{host}/again HTTP/1.1\r\ncontent-length: 0\r\n\r\n");
     let request = format!(
         "POST http://{host}/publish?a=1 HTTP/1.1\r\nHost: {host}\r\nProxy-Connection: keep-alive\r\n\
@@ -48,7 +50,9 @@ async fn a_request_goes_on_alone_and_its_connection_ends() {
 
 #[tokio::test]
 async fn other_hosts_and_other_ports_are_closed() {
-    let gate = Gate::open(&["127.0.0.1:1".to_owned()]).await.unwrap();
+    let gate = BrowserProxy::open(&["127.0.0.1:1".to_owned()])
+        .await
+        .unwrap();
     for request in [
         "GET http://127.0.0.1:2/ HTTP/1.1\r\n\r\n",
         "GET http://elsewhere.example/ HTTP/1.1\r\n\r\n",
@@ -73,7 +77,9 @@ async fn other_hosts_and_other_ports_are_closed() {
 async fn a_tunnel_ends_when_connections_are_renewed() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let host = listener.local_addr().unwrap().to_string();
-    let gate = Gate::open(std::slice::from_ref(&host)).await.unwrap();
+    let gate = BrowserProxy::open(std::slice::from_ref(&host))
+        .await
+        .unwrap();
     let mut client = TcpStream::connect((Ipv4Addr::LOCALHOST, gate.port()))
         .await
         .unwrap();
@@ -93,7 +99,9 @@ async fn a_tunnel_ends_when_connections_are_renewed() {
 async fn after_a_lost_answer_nothing_is_sent_that_changes_anything() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let host = listener.local_addr().unwrap().to_string();
-    let gate = Gate::open(std::slice::from_ref(&host)).await.unwrap();
+    let gate = BrowserProxy::open(std::slice::from_ref(&host))
+        .await
+        .unwrap();
     // Takes the first request and answers nothing; whatever comes then is answered.
     let served = tokio::spawn(async move {
         let mut lines = Vec::new();

@@ -14,20 +14,22 @@ mod wire;
 
 use std::sync::Arc;
 
-use fathom_core::effect::{DryRun, EffectOutcome, EffectRequest, Permit};
+use fathom_core::effect::{DryRun, EffectOutcome, EffectPermit, EffectRequest};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-pub use declaration::{Act, Check, Declaration, Expect, Fill, Step};
-pub use driver::{Driver, Installed};
+pub use declaration::{
+    BrowserAction, BrowserCheck, BrowserDeclaration, BrowserStep, FieldFill, PageExpectation,
+};
+pub use driver::{BrowserDriver, BrowserInstall};
 pub use error::BrowserError;
 
 use crate::arguments::key_token;
-use crate::secret::Secrets;
-use crate::tool::{Again, Answer, Tool, ToolFacts, Tried};
-use declaration::{Filling, Place, Plan};
-use driver::Session;
-use walk::{Clicked, Halt, Walk};
+use crate::secret::PlatformSecrets;
+use crate::tool::{RetryHint, Tool, ToolFacts, ToolFuture, ToolOutcome};
+use declaration::{BrowserPlan, BrowserSite, FieldFilling};
+use driver::BrowserSession;
+use walk::{BrowserRun, ClickOutcome, RunHalt};
 
 /// Arguments that do not match the schema. The text is told to the model.
 #[derive(Debug, thiserror::Error)]
@@ -43,19 +45,19 @@ enum ArgumentFault {
 /// A tool that operates a browser.
 pub struct Browser {
     facts: ToolFacts,
-    plan: Plan,
+    plan: BrowserPlan,
     validator: Validator,
-    driver: Arc<Driver>,
-    secrets: Arc<dyn Secrets>,
+    driver: Arc<BrowserDriver>,
+    secrets: Arc<dyn PlatformSecrets>,
 }
 
 impl Browser {
     /// A tool with these facts that follows a declaration. Nothing is started yet.
     pub fn new(
         facts: ToolFacts,
-        declaration: Declaration,
-        driver: Arc<Driver>,
-        secrets: Arc<dyn Secrets>,
+        declaration: BrowserDeclaration,
+        driver: Arc<BrowserDriver>,
+        secrets: Arc<dyn PlatformSecrets>,
     ) -> Result<Self, BrowserError> {
         let schema: Value = serde_json::from_str(facts.spec.schema.as_str()).map_err(|_| {
             BrowserError::declaration("the schema of its arguments is not valid JSON")
@@ -63,7 +65,7 @@ impl Browser {
         let validator = jsonschema::validator_for(&schema)
             .map_err(|error| BrowserError::declaration(error.to_string()))?;
         Ok(Self {
-            plan: Plan::new(declaration, &schema)?,
+            plan: BrowserPlan::new(declaration, &schema)?,
             facts,
             validator,
             driver,
@@ -72,7 +74,7 @@ impl Browser {
     }
 
     /// The arguments, checked against the schema.
-    fn filling(&self, effect: &EffectRequest) -> Result<Filling, ArgumentFault> {
+    fn filling(&self, effect: &EffectRequest) -> Result<FieldFilling, ArgumentFault> {
         let arguments: Value =
             serde_json::from_str(effect.arguments.as_str()).map_err(|_| ArgumentFault::NotJson)?;
         self.validator
@@ -82,16 +84,16 @@ impl Browser {
             return Err(ArgumentFault::NotAnObject);
         };
         let key = key_token(effect);
-        Ok(Filling { arguments, key })
+        Ok(FieldFilling { arguments, key })
     }
 
     fn walk<'a>(
         &'a self,
-        session: &'a Session<'a>,
-        place: &'a Place,
-        filling: &'a Filling,
-    ) -> Walk<'a> {
-        Walk::new(session, place, filling, &*self.secrets)
+        session: &'a BrowserSession<'a>,
+        place: &'a BrowserSite,
+        filling: &'a FieldFilling,
+    ) -> BrowserRun<'a> {
+        BrowserRun::new(session, place, filling, &*self.secrets)
     }
 
     async fn rehearsed(&self, effect: &EffectRequest) -> DryRun {
@@ -125,51 +127,51 @@ impl Browser {
         }
     }
 
-    async fn done(&self, effect: &EffectRequest) -> Tried {
+    async fn done(&self, effect: &EffectRequest) -> ToolOutcome {
         let filling = match self.filling(effect) {
             Ok(filling) => filling,
-            Err(fault) => return failed(fault.to_string(), Again::Never),
+            Err(fault) => return failed(fault.to_string(), RetryHint::Never),
         };
         let session = match self.driver.session(&self.plan.hosts).await {
             Ok(session) => session,
-            Err(error) => return failed(error.to_string(), Again::NotSent),
+            Err(error) => return failed(error.to_string(), RetryHint::NotSent),
         };
         let mut walk = self.walk(&session, &self.plan.real, &filling);
         let (outcome, again) = self.act(&mut walk).await;
         let evidence = std::mem::take(&mut walk.evidence);
         drop(walk);
         session.close().await;
-        Tried {
+        ToolOutcome {
             outcome,
             evidence,
             again,
         }
     }
 
-    async fn act(&self, walk: &mut Walk<'_>) -> (EffectOutcome, Again) {
+    async fn act(&self, walk: &mut BrowserRun<'_>) -> (EffectOutcome, RetryHint) {
         if let Err(halt) = up_to_the_effect(walk, &self.plan.before).await {
             return not_sent(&halt);
         }
         match walk.click(&self.plan.effect).await {
-            Clicked::Yes => {}
-            Clicked::No(halt) => return not_sent(&halt),
-            Clicked::Perhaps(halt) => return (unknown(&halt), Again::Never),
+            ClickOutcome::Yes => {}
+            ClickOutcome::No(halt) => return not_sent(&halt),
+            ClickOutcome::Perhaps(halt) => return (unknown(&halt), RetryHint::Never),
         }
         if let Err(halt) = walk.take(&self.plan.after).await {
-            return (unknown(&halt), Again::Never);
+            return (unknown(&halt), RetryHint::Never);
         }
         let receipt = json!({"address": walk.address().await, "key": walk.filling.key});
         let receipt = receipt.to_string().into();
-        (EffectOutcome::Confirmed { receipt }, Again::Never)
+        (EffectOutcome::Confirmed { receipt }, RetryHint::Never)
     }
 
-    async fn checked(&self, effect: &EffectRequest) -> Tried {
-        let unknown = |detail: String| Tried {
+    async fn checked(&self, effect: &EffectRequest) -> ToolOutcome {
+        let unknown = |detail: String| ToolOutcome {
             outcome: EffectOutcome::Unknown {
                 detail: detail.into(),
             },
             evidence: Vec::new(),
-            again: Again::Never,
+            again: RetryHint::Never,
         };
         let filling = match self.filling(effect) {
             Ok(filling) => filling,
@@ -184,14 +186,14 @@ impl Browser {
         let evidence = std::mem::take(&mut walk.evidence);
         drop(walk);
         session.close().await;
-        Tried {
+        ToolOutcome {
             outcome,
             evidence,
-            again: Again::Never,
+            again: RetryHint::Never,
         }
     }
 
-    async fn look(&self, walk: &mut Walk<'_>) -> EffectOutcome {
+    async fn look(&self, walk: &mut BrowserRun<'_>) -> EffectOutcome {
         let Some((last, steps)) = self.plan.check.steps.split_last() else {
             return EffectOutcome::Unknown {
                 detail: "there is no way to check".into(),
@@ -219,33 +221,36 @@ impl Browser {
     }
 }
 
-async fn up_to_the_effect(walk: &mut Walk<'_>, before: &[Step]) -> Result<(), Halt> {
+async fn up_to_the_effect(
+    walk: &mut BrowserRun<'_>,
+    before: &[BrowserStep],
+) -> Result<(), RunHalt> {
     walk.begin().await?;
     walk.take(before).await
 }
 
 /// Nothing was sent. A retry helps against a fault of the browser or network, never against a changed page.
-fn not_sent(halt: &Halt) -> (EffectOutcome, Again) {
+fn not_sent(halt: &RunHalt) -> (EffectOutcome, RetryHint) {
     let again = match halt {
-        Halt::Broken { .. } => Again::NotSent,
-        Halt::Unstable { .. }
-        | Halt::Changed { .. }
-        | Halt::Altered { .. }
-        | Halt::Open { .. }
-        | Halt::NoSecret { .. } => Again::Never,
+        RunHalt::Broken { .. } => RetryHint::NotSent,
+        RunHalt::Unstable { .. }
+        | RunHalt::Changed { .. }
+        | RunHalt::Altered { .. }
+        | RunHalt::Open { .. }
+        | RunHalt::NoSecret { .. } => RetryHint::Never,
     };
     let detail = halt.to_string().into();
     (EffectOutcome::Failed { detail }, again)
 }
 
-fn unknown(halt: &Halt) -> EffectOutcome {
+fn unknown(halt: &RunHalt) -> EffectOutcome {
     EffectOutcome::Unknown {
         detail: halt.to_string().into(),
     }
 }
 
-fn failed(cause: String, again: Again) -> Tried {
-    Tried {
+fn failed(cause: String, again: RetryHint) -> ToolOutcome {
+    ToolOutcome {
         outcome: EffectOutcome::Failed {
             detail: cause.into(),
         },
@@ -259,15 +264,15 @@ impl Tool for Browser {
         &self.facts
     }
 
-    fn rehearse<'a>(&'a self, effect: &'a EffectRequest) -> Answer<'a, Option<DryRun>> {
+    fn rehearse<'a>(&'a self, effect: &'a EffectRequest) -> ToolFuture<'a, Option<DryRun>> {
         Box::pin(async { Some(self.rehearsed(effect).await) })
     }
 
-    fn call<'a>(&'a self, permit: &'a Permit) -> Answer<'a, Tried> {
+    fn call<'a>(&'a self, permit: &'a EffectPermit) -> ToolFuture<'a, ToolOutcome> {
         Box::pin(self.done(permit.effect()))
     }
 
-    fn check<'a>(&'a self, effect: &'a EffectRequest) -> Answer<'a, Tried> {
+    fn check<'a>(&'a self, effect: &'a EffectRequest) -> ToolFuture<'a, ToolOutcome> {
         Box::pin(self.checked(effect))
     }
 }

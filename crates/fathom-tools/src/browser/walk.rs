@@ -7,11 +7,11 @@ use fathom_core::id::Digest;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::declaration::{Act, Filling, Place, Step};
-use super::driver::{LOAD_MS_MAX, Session};
+use super::declaration::{BrowserAction, BrowserSite, BrowserStep, FieldFilling};
+use super::driver::{BrowserSession, LOAD_MS_MAX};
 use super::page;
 use super::wire::{Element, WireError};
-use crate::secret::{Secret, Secrets};
+use crate::secret::{PlatformKey, PlatformSecrets};
 
 /// Time limit of a step.
 const STEP_MS_MAX: u64 = LOAD_MS_MAX + 10_000;
@@ -20,7 +20,7 @@ const CAUSE_CHARS_MAX: usize = 300;
 
 /// Reasons for ending a walk early.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Halt {
+pub(super) enum RunHalt {
     /// The page does not match the charter's steps.
     #[error("manual review: selector `{selector}` unstable: {cause}")]
     Unstable {
@@ -45,34 +45,34 @@ pub(super) enum Halt {
 }
 
 /// Outcome of the click that causes the effect.
-pub(super) enum Clicked {
+pub(super) enum ClickOutcome {
     /// Clicked.
     Yes,
     /// Certainly not clicked.
-    No(Halt),
+    No(RunHalt),
     /// Unknown.
-    Perhaps(Halt),
+    Perhaps(RunHalt),
 }
 
 /// A browser on its way through a charter's steps.
-pub(super) struct Walk<'a> {
-    pub(super) session: &'a Session<'a>,
-    pub(super) place: &'a Place,
-    pub(super) filling: &'a Filling,
-    pub(super) secrets: &'a dyn Secrets,
+pub(super) struct BrowserRun<'a> {
+    pub(super) session: &'a BrowserSession<'a>,
+    pub(super) place: &'a BrowserSite,
+    pub(super) filling: &'a FieldFilling,
+    pub(super) secrets: &'a dyn PlatformSecrets,
     pub(super) evidence: Vec<Evidence>,
     pub(super) seen: Vec<Value>,
     /// Secrets that were typed; a page may repeat them.
-    typed: Vec<Secret>,
+    typed: Vec<PlatformKey>,
     taken: usize,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> BrowserRun<'a> {
     pub(super) fn new(
-        session: &'a Session<'a>,
-        place: &'a Place,
-        filling: &'a Filling,
-        secrets: &'a dyn Secrets,
+        session: &'a BrowserSession<'a>,
+        place: &'a BrowserSite,
+        filling: &'a FieldFilling,
+        secrets: &'a dyn PlatformSecrets,
     ) -> Self {
         Self {
             session,
@@ -87,7 +87,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Opens the start page.
-    pub(super) async fn begin(&mut self) -> Result<(), Halt> {
+    pub(super) async fn begin(&mut self) -> Result<(), RunHalt> {
         let start = self.place.start.as_str();
         let label = "0 start";
         within(label, self.session.client.goto(start)).await?;
@@ -95,7 +95,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Takes steps in order.
-    pub(super) async fn take(&mut self, steps: &[Step]) -> Result<(), Halt> {
+    pub(super) async fn take(&mut self, steps: &[BrowserStep]) -> Result<(), RunHalt> {
         for step in steps {
             self.taken += 1;
             let label = step.label(self.taken);
@@ -108,12 +108,12 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    async fn step(&mut self, step: &Step, label: &str) -> Result<(), Halt> {
+    async fn step(&mut self, step: &BrowserStep, label: &str) -> Result<(), RunHalt> {
         let session = self.session;
         let client = &session.client;
         match &step.act {
-            Act::Open(path) => {
-                let broken = || Halt::Broken {
+            BrowserAction::Open(path) => {
+                let broken = || RunHalt::Broken {
                     step: label.to_owned(),
                     cause: "it leads to another host".to_owned(),
                 };
@@ -124,7 +124,7 @@ impl<'a> Walk<'a> {
                 within(label, client.goto(page.as_str())).await?;
                 self.unchanged(step, label).await
             }
-            Act::Fill(fill) => {
+            BrowserAction::Fill(fill) => {
                 self.unchanged(step, label).await?;
                 let field = self.only(&fill.selector, label).await?;
                 let held = match (&fill.value, &fill.secret) {
@@ -134,28 +134,28 @@ impl<'a> Walk<'a> {
                     }
                     (None, name) => {
                         let name = name.as_deref().unwrap_or_default();
-                        let no_secret = || Halt::NoSecret {
+                        let no_secret = || RunHalt::NoSecret {
                             name: name.to_owned(),
                         };
                         let secret = self.secrets.secret(name).ok_or_else(no_secret)?;
                         let kind = within(label, client.attribute(&field, "type")).await?;
                         if kind.as_deref() != Some("password") {
                             let selector = fill.selector.clone();
-                            return Err(Halt::Open { selector });
+                            return Err(RunHalt::Open { selector });
                         }
                         self.typed.push(secret.clone());
                         within(label, page::put(client, &field, secret.reveal())).await?
                     }
                 };
                 let selector = fill.selector.clone();
-                held.then_some(()).ok_or(Halt::Altered { selector })
+                held.then_some(()).ok_or(RunHalt::Altered { selector })
             }
-            Act::Click(selector) => {
+            BrowserAction::Click(selector) => {
                 self.unchanged(step, label).await?;
                 let element = self.only(selector, label).await?;
                 within(label, client.click(&element)).await
             }
-            Act::Expect(expect) => {
+            BrowserAction::Expect(expect) => {
                 self.unchanged(step, label).await?;
                 let selector = self.filling.keyed(&expect.selector);
                 let element = self.only(&selector, label).await?;
@@ -166,19 +166,19 @@ impl<'a> Walk<'a> {
                 let cause = "it says something else";
                 says(&shown, &self.filling.text(text))
                     .then_some(())
-                    .ok_or(Halt::Unstable { selector, cause })
+                    .ok_or(RunHalt::Unstable { selector, cause })
             }
         }
     }
 
     /// Clicks the element that causes the effect. The result is not checked here.
-    pub(super) async fn click(&mut self, step: &Step) -> Clicked {
+    pub(super) async fn click(&mut self, step: &BrowserStep) -> ClickOutcome {
         self.taken += 1;
         let label = step.label(self.taken);
-        let Act::Click(selector) = &step.act else {
+        let BrowserAction::Click(selector) = &step.act else {
             let cause = "it is nothing to click";
             let selector = label;
-            return Clicked::No(Halt::Unstable { selector, cause });
+            return ClickOutcome::No(RunHalt::Unstable { selector, cause });
         };
         let found = match self.unchanged(step, &label).await {
             Ok(()) => self.only(selector, &label).await,
@@ -189,17 +189,17 @@ impl<'a> Walk<'a> {
             Err(halt) => {
                 // The reason to stop is known; a failing screenshot adds nothing.
                 let _ = self.witness(&label).await;
-                return Clicked::No(halt);
+                return ClickOutcome::No(halt);
             }
         };
         // A tunnel hides lost answers and repeated requests, so the click starts with a new one.
         self.session.gate.renew();
         let limit = Duration::from_millis(STEP_MS_MAX);
         let clicked = match timeout(limit, self.session.client.click(&element)).await {
-            Ok(Ok(())) => Clicked::Yes,
-            Ok(Err(error)) if was_not_clicked(&error) => Clicked::No(broken(&label, &error)),
-            Ok(Err(error)) => Clicked::Perhaps(broken(&label, &error)),
-            Err(_) => Clicked::Perhaps(late(&label)),
+            Ok(Ok(())) => ClickOutcome::Yes,
+            Ok(Err(error)) if was_not_clicked(&error) => ClickOutcome::No(broken(&label, &error)),
+            Ok(Err(error)) => ClickOutcome::Perhaps(broken(&label, &error)),
+            Err(_) => ClickOutcome::Perhaps(late(&label)),
         };
         // Evidence of the page after the click; if it fails, the following steps report what is missing.
         let _ = self.witness(&label).await;
@@ -207,10 +207,10 @@ impl<'a> Walk<'a> {
     }
 
     /// Number of visible elements that match the expectation.
-    pub(super) async fn count(&mut self, step: &Step) -> Result<usize, Halt> {
+    pub(super) async fn count(&mut self, step: &BrowserStep) -> Result<usize, RunHalt> {
         self.taken += 1;
         let label = step.label(self.taken);
-        let Act::Expect(expect) = &step.act else {
+        let BrowserAction::Expect(expect) = &step.act else {
             return Ok(0);
         };
         let selector = self.filling.keyed(&expect.selector);
@@ -244,7 +244,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The single element that matches.
-    async fn only(&self, selector: &str, label: &str) -> Result<Element, Halt> {
+    async fn only(&self, selector: &str, label: &str) -> Result<Element, RunHalt> {
         let visible = page::visible(&self.session.client, selector);
         let mut found = within(label, visible).await?;
         let cause = match found.len() {
@@ -254,7 +254,7 @@ impl<'a> Walk<'a> {
         };
         match (found.pop(), cause) {
             (Some(element), "") => Ok(element),
-            (_, cause) => Err(Halt::Unstable {
+            (_, cause) => Err(RunHalt::Unstable {
                 selector: selector.to_owned(),
                 cause,
             }),
@@ -262,7 +262,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Compares the page with the skeleton that the charter pins, if there is one.
-    async fn unchanged(&self, step: &Step, label: &str) -> Result<(), Halt> {
+    async fn unchanged(&self, step: &BrowserStep, label: &str) -> Result<(), RunHalt> {
         let Some(pinned) = step.skeleton else {
             return Ok(());
         };
@@ -270,14 +270,14 @@ impl<'a> Walk<'a> {
         if skeleton == pinned {
             return Ok(());
         }
-        Err(Halt::Changed {
+        Err(RunHalt::Changed {
             step: label.to_owned(),
             skeleton,
         })
     }
 
     /// Stores the present page as evidence.
-    async fn witness(&mut self, label: &str) -> Result<(), Halt> {
+    async fn witness(&mut self, label: &str) -> Result<(), RunHalt> {
         let client = &self.session.client;
         let shown = within(label, page::shown(client)).await?;
         let evidence = [
@@ -320,24 +320,24 @@ fn says(shown: &str, wanted: &str) -> bool {
 async fn within<T>(
     label: &str,
     work: impl Future<Output = Result<T, WireError>>,
-) -> Result<T, Halt> {
+) -> Result<T, RunHalt> {
     match timeout(Duration::from_millis(STEP_MS_MAX), work).await {
         Ok(done) => done.map_err(|error| broken(label, &error)),
         Err(_) => Err(late(label)),
     }
 }
 
-fn broken(label: &str, error: &WireError) -> Halt {
+fn broken(label: &str, error: &WireError) -> RunHalt {
     let cause = error.to_string();
     let cause = cause.lines().next().unwrap_or_default();
-    Halt::Broken {
+    RunHalt::Broken {
         step: label.to_owned(),
         cause: cause.chars().take(CAUSE_CHARS_MAX).collect(),
     }
 }
 
-fn late(label: &str) -> Halt {
-    Halt::Broken {
+fn late(label: &str) -> RunHalt {
+    RunHalt::Broken {
         step: label.to_owned(),
         cause: "it took too long".to_owned(),
     }

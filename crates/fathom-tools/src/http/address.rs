@@ -9,7 +9,7 @@ const PORTS: [u16; 2] = [80, 443];
 
 /// Reasons for not reaching an address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Blocked {
+pub enum BlockedAddress {
     /// The address is not a public one.
     #[error("the address `{address}` is not public ({kind})")]
     Address { address: IpAddr, kind: &'static str },
@@ -80,7 +80,7 @@ fn blocked_v6(address: Ipv6Addr) -> Option<&'static str> {
 
 /// Addresses that a charter allows a tool to reach.
 #[derive(Clone, Debug, Default)]
-pub struct Reach {
+pub struct ReachableHosts {
     hosts: Vec<(String, Option<u16>)>,
     private: Vec<SocketAddr>,
 }
@@ -88,7 +88,7 @@ pub struct Reach {
 /// Entry for "no address" in a list.
 const NONE: &str = "none";
 
-impl Reach {
+impl ReachableHosts {
     /// Parses `host` and `host:port`, and `address:port` for addresses that are not public.
     pub fn new(allow_hosts: &[String], allow_private: &[String]) -> Result<Self, InvalidReach> {
         let invalid = |entry: &String| InvalidReach {
@@ -147,13 +147,13 @@ impl Reach {
     }
 
     /// Checks an address before a connection to it.
-    pub fn check_address(&self, address: SocketAddr) -> Result<(), Blocked> {
+    pub fn check_address(&self, address: SocketAddr) -> Result<(), BlockedAddress> {
         if self.private.contains(&address) {
             return Ok(());
         }
         match blocked(address.ip()) {
             None => Ok(()),
-            Some(kind) => Err(Blocked::Address {
+            Some(kind) => Err(BlockedAddress::Address {
                 address: address.ip(),
                 kind,
             }),
@@ -161,8 +161,8 @@ impl Reach {
     }
 
     /// Checks everything about an address that does not need a name lookup.
-    pub fn check_url(&self, url: &Url) -> Result<(), Blocked> {
-        let form = |cause| Blocked::Form { cause };
+    pub fn check_url(&self, url: &Url) -> Result<(), BlockedAddress> {
+        let form = |cause| BlockedAddress::Form { cause };
         if !matches!(url.scheme(), "http" | "https") {
             return Err(form("only http and https are spoken"));
         }
@@ -178,7 +178,7 @@ impl Reach {
                 .iter()
                 .any(|(name, named)| name == host && *named == Some(port));
         if !PORTS.contains(&port) && !named {
-            return Err(Blocked::Port {
+            return Err(BlockedAddress::Port {
                 host: host.to_owned(),
                 port,
             });

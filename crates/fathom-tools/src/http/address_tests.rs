@@ -2,7 +2,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use reqwest::Url;
 
-use super::{Reach, blocked, is_odd};
+use super::{ReachableHosts, blocked, is_odd};
 
 /// Addresses that no tool reaches unless the charter names them.
 const REFUSED: &[&str] = &[
@@ -139,7 +139,7 @@ fn e18_addresses_that_are_not_public_are_refused_whatever_form_they_have() {
 
 #[test]
 fn e18_urls_that_hide_where_they_lead_are_refused() {
-    let reach = Reach::default();
+    let reach = ReachableHosts::default();
     for url in URLS_REFUSED {
         let parsed = Url::parse(url).unwrap();
         assert!(reach.check_url(&parsed).is_err(), "{url} is let through");
@@ -156,7 +156,7 @@ fn e18_urls_that_hide_where_they_lead_are_refused() {
 
 #[test]
 fn a_charter_names_exceptions_by_address_and_port_and_nothing_more() {
-    let reach = Reach::new(
+    let reach = ReachableHosts::new(
         &["api.example.com:8443".into()],
         &["127.0.0.1:8080".into(), "[::1]:8080".into()],
     )
@@ -178,9 +178,12 @@ fn a_charter_names_exceptions_by_address_and_port_and_nothing_more() {
         "example.com/x",
         "EXAMPLE.com",
     ] {
-        assert!(Reach::new(&[entry.into()], &[]).is_err(), "{entry}");
+        assert!(
+            ReachableHosts::new(&[entry.into()], &[]).is_err(),
+            "{entry}"
+        );
     }
-    assert!(Reach::new(&[], &["localhost:80".into()]).is_err());
+    assert!(ReachableHosts::new(&[], &["localhost:80".into()]).is_err());
 }
 
 #[test]

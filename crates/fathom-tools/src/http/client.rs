@@ -13,10 +13,10 @@ use reqwest::redirect::Policy;
 use reqwest::{Certificate, ClientBuilder, Method, StatusCode, Url};
 use serde_json::Value;
 
-use super::address::{Blocked, Reach, is_odd};
+use super::address::{BlockedAddress, ReachableHosts, is_odd};
 use crate::error::ToolsError;
-use crate::secret::Secret;
-use crate::tool::Answer;
+use crate::secret::PlatformKey;
+use crate::tool::ToolFuture;
 
 /// Time limit for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -30,17 +30,17 @@ const BODY_READ_BYTES_MAX: u64 = 8 * 1024 * 1024;
 const RETRY_AFTER_SECONDS_MAX: u64 = 3_600;
 
 /// Resolves host names.
-pub trait Resolver: Send + Sync {
+pub trait HostResolver: Send + Sync {
     /// The addresses of `host`.
-    fn resolve(&self, host: String) -> Answer<'static, io::Result<Vec<IpAddr>>>;
+    fn resolve(&self, host: String) -> ToolFuture<'static, io::Result<Vec<IpAddr>>>;
 }
 
 /// The system's resolver.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemResolver;
 
-impl Resolver for SystemResolver {
-    fn resolve(&self, host: String) -> Answer<'static, io::Result<Vec<IpAddr>>> {
+impl HostResolver for SystemResolver {
+    fn resolve(&self, host: String) -> ToolFuture<'static, io::Result<Vec<IpAddr>>> {
         Box::pin(async move {
             let found = tokio::net::lookup_host((host.as_str(), 0)).await?;
             Ok(found.map(|address| address.ip()).collect())
@@ -50,13 +50,13 @@ impl Resolver for SystemResolver {
 
 /// Resolves a name and checks every address at the moment of connecting: a later change of the name has no
 /// effect.
-struct Guard {
-    reach: Arc<Reach>,
-    resolver: Arc<dyn Resolver>,
+struct CheckedResolver {
+    reach: Arc<ReachableHosts>,
+    resolver: Arc<dyn HostResolver>,
     port: u16,
 }
 
-impl Resolve for Guard {
+impl Resolve for CheckedResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let looking = self.resolver.resolve(name.as_str().to_owned());
         let (reach, port) = (Arc::clone(&self.reach), self.port);
@@ -73,17 +73,17 @@ impl Resolve for Guard {
 }
 
 /// A request.
-pub(crate) struct Outgoing {
+pub(crate) struct OutgoingRequest {
     pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
-    pub(crate) token: Option<Secret>,
+    pub(crate) token: Option<PlatformKey>,
     pub(crate) body: Option<Value>,
 }
 
 /// An answer.
 #[derive(Debug)]
-pub(crate) struct Incoming {
+pub(crate) struct IncomingResponse {
     pub(crate) status: StatusCode,
     pub(crate) retry_after_seconds: Option<u64>,
     pub(crate) body: Vec<u8>,
@@ -95,7 +95,7 @@ pub(crate) struct Incoming {
 
 /// Reasons for having no answer.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum HttpFailure {
     /// Not sent, and never will be.
     Refused(ToolsError),
     /// Not sent.
@@ -105,16 +105,20 @@ pub(crate) enum Trouble {
 }
 
 /// Client for the addresses that a charter allows.
-pub(crate) struct Client {
-    reach: Arc<Reach>,
-    resolver: Arc<dyn Resolver>,
+pub(crate) struct HttpToolClient {
+    reach: Arc<ReachableHosts>,
+    resolver: Arc<dyn HostResolver>,
     timeout: Duration,
     /// One per origin; the charter names few.
     made: Mutex<BTreeMap<String, reqwest::Client>>,
 }
 
-impl Client {
-    pub(crate) fn new(reach: Arc<Reach>, resolver: Arc<dyn Resolver>, timeout: Duration) -> Self {
+impl HttpToolClient {
+    pub(crate) fn new(
+        reach: Arc<ReachableHosts>,
+        resolver: Arc<dyn HostResolver>,
+        timeout: Duration,
+    ) -> Self {
         Self {
             reach,
             resolver,
@@ -124,7 +128,10 @@ impl Client {
     }
 
     /// Sends a request and follows redirects, with the token only where it belongs.
-    pub(crate) async fn exchange(&self, mut outgoing: Outgoing) -> Result<Incoming, Trouble> {
+    pub(crate) async fn exchange(
+        &self,
+        mut outgoing: OutgoingRequest,
+    ) -> Result<IncomingResponse, HttpFailure> {
         let home = outgoing.url.clone();
         for _ in 0..=REDIRECTS_MAX {
             let response = self.send(&outgoing).await?;
@@ -135,23 +142,23 @@ impl Client {
                 .follow(outgoing, &home, response.status(), &location)
                 .map_err(|(method, blocked)| {
                     if method.is_safe() {
-                        Trouble::Refused(blocked.into())
+                        HttpFailure::Refused(blocked.into())
                     } else {
                         // The request may have been carried out before the redirect.
-                        Trouble::Lost(blocked.to_string())
+                        HttpFailure::Lost(blocked.to_string())
                     }
                 })?;
         }
         let many = "there are more redirects than are followed".to_owned();
         Err(if outgoing.method.is_safe() {
-            Trouble::NotSent(many)
+            HttpFailure::NotSent(many)
         } else {
-            Trouble::Lost(many)
+            HttpFailure::Lost(many)
         })
     }
 
-    async fn send(&self, outgoing: &Outgoing) -> Result<reqwest::Response, Trouble> {
-        let client = self.client(&outgoing.url).map_err(Trouble::Refused)?;
+    async fn send(&self, outgoing: &OutgoingRequest) -> Result<reqwest::Response, HttpFailure> {
+        let client = self.client(&outgoing.url).map_err(HttpFailure::Refused)?;
         let mut request = client
             .request(outgoing.method.clone(), outgoing.url.clone())
             .headers(outgoing.headers.clone())
@@ -170,20 +177,20 @@ impl Client {
     /// The request that follows a redirect.
     fn follow(
         &self,
-        mut outgoing: Outgoing,
+        mut outgoing: OutgoingRequest,
         home: &Url,
         status: StatusCode,
         location: &str,
-    ) -> Result<Outgoing, (Method, Blocked)> {
+    ) -> Result<OutgoingRequest, (Method, BlockedAddress)> {
         let method = outgoing.method.clone();
         let refused = |blocked| (method.clone(), blocked);
         let url = outgoing.url.join(location).map_err(|_| {
-            refused(Blocked::Form {
+            refused(BlockedAddress::Form {
                 cause: "a redirect leads to what cannot be read",
             })
         })?;
         let to = |cause| {
-            refused(Blocked::Redirect {
+            refused(BlockedAddress::Redirect {
                 host: url.host_str().unwrap_or_default().to_owned(),
                 cause,
             })
@@ -228,7 +235,7 @@ impl Client {
         if let Some(client) = made.get(&origin) {
             return Ok(client.clone());
         }
-        let guard = Guard {
+        let guard = CheckedResolver {
             reach: Arc::clone(&self.reach),
             resolver: Arc::clone(&self.resolver),
             port: url.port_or_known_default().unwrap_or_default(),
@@ -273,9 +280,9 @@ fn redirect(response: &reqwest::Response) -> Option<String> {
     Some(String::from_utf8_lossy(location.as_bytes()).into_owned())
 }
 
-async fn read(mut response: reqwest::Response) -> Incoming {
+async fn read(mut response: reqwest::Response) -> IncomingResponse {
     let retry_after_seconds = response.headers().get(RETRY_AFTER).and_then(seconds);
-    let mut incoming = Incoming {
+    let mut incoming = IncomingResponse {
         status: response.status(),
         retry_after_seconds,
         body: Vec::new(),
@@ -307,20 +314,20 @@ fn seconds(value: &HeaderValue) -> Option<u64> {
     Some(seconds.min(RETRY_AFTER_SECONDS_MAX))
 }
 
-pub(crate) fn trouble(error: &reqwest::Error) -> Trouble {
+pub(crate) fn trouble(error: &reqwest::Error) -> HttpFailure {
     let mut source = error.source();
     while let Some(cause) = source {
-        if let Some(blocked) = cause.downcast_ref::<Blocked>() {
-            return Trouble::Refused(blocked.clone().into());
+        if let Some(blocked) = cause.downcast_ref::<BlockedAddress>() {
+            return HttpFailure::Refused(blocked.clone().into());
         }
         source = cause.source();
     }
     let told = causes(error);
     // Only before there is a connection is it certain that nothing was sent.
     if error.is_connect() || error.is_builder() {
-        Trouble::NotSent(told)
+        HttpFailure::NotSent(told)
     } else {
-        Trouble::Lost(told)
+        HttpFailure::Lost(told)
     }
 }
 

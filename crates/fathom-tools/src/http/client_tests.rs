@@ -5,24 +5,24 @@ use reqwest::header::HeaderMap;
 use reqwest::{Method, StatusCode, Url};
 use serde_json::json;
 
-use super::{Client, Outgoing, SystemResolver};
-use crate::http::address::Reach;
-use crate::secret::Secret;
+use super::{HttpToolClient, OutgoingRequest, SystemResolver};
+use crate::http::address::ReachableHosts;
+use crate::secret::PlatformKey;
 
 /// Where a redirect from `https://home.example/a` leads: method, whether body and key go along, or why it is refused.
 fn follow(method: Method, status: u16, location: &str) -> Result<(Method, bool, bool), String> {
-    let reach = Reach::new(&["listed.example".into()], &[]).unwrap();
-    let client = Client::new(
+    let reach = ReachableHosts::new(&["listed.example".into()], &[]).unwrap();
+    let client = HttpToolClient::new(
         Arc::new(reach),
         Arc::new(SystemResolver),
         Duration::from_secs(1),
     );
     let home = Url::parse("https://home.example/a").unwrap();
-    let outgoing = Outgoing {
+    let outgoing = OutgoingRequest {
         method,
         url: home.clone(),
         headers: HeaderMap::new(),
-        token: Some(Secret::new("key")),
+        token: Some(PlatformKey::new("key")),
         body: Some(json!({})),
     };
     let status = StatusCode::from_u16(status).unwrap();

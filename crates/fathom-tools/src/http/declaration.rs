@@ -9,9 +9,9 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::address::{Reach, is_odd};
+use super::address::{ReachableHosts, is_odd};
 use crate::error::ToolsError;
-use crate::template::{Body, Template, UrlTemplate};
+use crate::template::{BodyTemplate, TextTemplate, UrlTemplate};
 
 /// Default time limit of an exchange.
 const TIMEOUT_MS: u64 = 30_000;
@@ -39,7 +39,7 @@ const HEADERS_REFUSED: [&str; 9] = [
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct HttpToolToml {
     #[serde(default)]
     method: Option<String>,
     url: String,
@@ -90,7 +90,7 @@ struct WrittenCheck {
     #[serde(default)]
     contains: Option<String>,
     #[serde(default)]
-    absent: Absent,
+    absent: AbsenceMeaning,
     #[serde(default)]
     settle_ms: Option<u64>,
 }
@@ -98,7 +98,7 @@ struct WrittenCheck {
 /// Meaning of an effect that a platform does not show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Absent {
+pub(crate) enum AbsenceMeaning {
     /// It did not happen.
     #[default]
     Failed,
@@ -108,53 +108,57 @@ pub(crate) enum Absent {
 
 /// A request with placeholders.
 #[derive(Clone, Debug)]
-pub(crate) struct Request {
+pub(crate) struct RequestTemplate {
     pub(crate) method: Method,
     pub(crate) url: UrlTemplate,
-    pub(crate) body: Option<Body>,
+    pub(crate) body: Option<BodyTemplate>,
 }
 
 /// Evidence of an effect in an answer.
 #[derive(Clone, Debug)]
-pub(crate) enum Sign {
+pub(crate) enum SuccessSign {
     /// This status, or any success.
     Status(Option<u16>),
     /// The value at a JSON pointer equals this text.
-    Equals(String, Template),
+    Equals(String, TextTemplate),
     /// The value at a JSON pointer contains this text.
-    Contains(String, Template),
+    Contains(String, TextTemplate),
 }
 
 /// Check if an effect happened.
 #[derive(Clone, Debug)]
-pub(crate) struct Check {
-    pub(crate) request: Request,
-    pub(crate) sign: Sign,
-    pub(crate) absent: Absent,
+pub(crate) struct HttpCheck {
+    pub(crate) request: RequestTemplate,
+    pub(crate) sign: SuccessSign,
+    pub(crate) absent: AbsenceMeaning,
     /// Time to keep looking for an effect that may take a while to appear.
     pub(crate) settle: Duration,
 }
 
 /// An HTTP tool as declared by a charter.
 #[derive(Clone, Debug)]
-pub struct Declaration {
-    pub(crate) request: Request,
+pub struct HttpDeclaration {
+    pub(crate) request: RequestTemplate,
     pub(crate) headers: HeaderMap,
     pub(crate) token_env: Option<String>,
     pub(crate) idempotency_header: Option<HeaderName>,
-    pub(crate) dry_run: Option<Request>,
-    pub(crate) check: Option<Check>,
-    pub(crate) reach: Arc<Reach>,
+    pub(crate) dry_run: Option<RequestTemplate>,
+    pub(crate) check: Option<HttpCheck>,
+    pub(crate) reach: Arc<ReachableHosts>,
     pub(crate) timeout: Duration,
 }
 
-impl Declaration {
+impl HttpDeclaration {
     /// Reads the keys of an entry that only HTTP tools have.
-    pub(crate) fn read(tool: &str, table: toml::Table, reach: &Reach) -> Result<Self, ToolsError> {
-        let written: Written = table
+    pub(crate) fn read(
+        tool: &str,
+        table: toml::Table,
+        reach: &ReachableHosts,
+    ) -> Result<Self, ToolsError> {
+        let written: HttpToolToml = table
             .try_into()
             .map_err(|error: toml::de::Error| wrong(tool, error.message().to_owned()))?;
-        let own = Reach::new(&written.allow_hosts, &written.allow_private)
+        let own = ReachableHosts::new(&written.allow_hosts, &written.allow_private)
             .map_err(|fault| wrong(tool, fault.to_string()))?;
         let reach = reach.clone().and(&own);
         let request = request(
@@ -188,7 +192,7 @@ impl Declaration {
             Some(check) => Some(self::check(tool, check, &reach)?),
             None => None,
         };
-        let plain = |request: &Request| {
+        let plain = |request: &RequestTemplate| {
             request.url.base().scheme() == "http" && !reach.names_private(request.url.base())
         };
         let declaration = Self {
@@ -216,7 +220,7 @@ impl Declaration {
             .all(|request| self.reach.names(request.url.base()))
     }
 
-    fn requests(&self) -> impl Iterator<Item = &Request> {
+    fn requests(&self) -> impl Iterator<Item = &RequestTemplate> {
         let check = self.check.as_ref().map(|check| &check.request);
         [Some(&self.request), self.dry_run.as_ref(), check]
             .into_iter()
@@ -228,11 +232,13 @@ impl Declaration {
         let mut places = Vec::new();
         for request in self.requests() {
             places.extend(request.url.places());
-            places.extend(request.body.iter().flat_map(Body::places));
+            places.extend(request.body.iter().flat_map(BodyTemplate::places));
         }
         match self.check.as_ref().map(|check| &check.sign) {
-            Some(Sign::Equals(_, text) | Sign::Contains(_, text)) => places.extend(text.places()),
-            Some(Sign::Status(_)) | None => {}
+            Some(SuccessSign::Equals(_, text) | SuccessSign::Contains(_, text)) => {
+                places.extend(text.places())
+            }
+            Some(SuccessSign::Status(_)) | None => {}
         }
         places
     }
@@ -251,8 +257,8 @@ fn request(
     method: Option<&str>,
     usual: Method,
     body: Option<Value>,
-    reach: &Reach,
-) -> Result<Request, ToolsError> {
+    reach: &ReachableHosts,
+) -> Result<RequestTemplate, ToolsError> {
     let method = match method {
         None => usual,
         Some("GET") => Method::GET,
@@ -278,28 +284,32 @@ fn request(
                 format!("has a body, which {method} does not send"),
             ));
         }
-        Some(body) => Some(Body::parse(&json(tool, body)?)),
+        Some(body) => Some(BodyTemplate::parse(&json(tool, body)?)),
         None => None,
     };
-    Ok(Request { method, url, body })
+    Ok(RequestTemplate { method, url, body })
 }
 
-fn check(tool: &str, written: WrittenCheck, reach: &Reach) -> Result<Check, ToolsError> {
+fn check(
+    tool: &str,
+    written: WrittenCheck,
+    reach: &ReachableHosts,
+) -> Result<HttpCheck, ToolsError> {
     let sign = match (
         written.status,
         written.pointer,
         written.equals,
         written.contains,
     ) {
-        (status, None, None, None) => Sign::Status(status),
-        (None, Some(at), Some(text), None) => Sign::Equals(at, Template::parse(&text)),
-        (None, Some(at), None, Some(text)) => Sign::Contains(at, Template::parse(&text)),
+        (status, None, None, None) => SuccessSign::Status(status),
+        (None, Some(at), Some(text), None) => SuccessSign::Equals(at, TextTemplate::parse(&text)),
+        (None, Some(at), None, Some(text)) => SuccessSign::Contains(at, TextTemplate::parse(&text)),
         _ => {
             let cause = "needs a check by `status`, or by `pointer` with `equals` or `contains`";
             return Err(wrong(tool, cause));
         }
     };
-    if let Sign::Equals(at, _) | Sign::Contains(at, _) = &sign
+    if let SuccessSign::Equals(at, _) | SuccessSign::Contains(at, _) = &sign
         && !at.is_empty()
         && !at.starts_with('/')
     {
@@ -309,14 +319,14 @@ fn check(tool: &str, written: WrittenCheck, reach: &Reach) -> Result<Check, Tool
         ));
     }
     let settle = written.settle_ms.unwrap_or(match written.absent {
-        Absent::Failed => SETTLE_MS,
-        Absent::Unknown => 0,
+        AbsenceMeaning::Failed => SETTLE_MS,
+        AbsenceMeaning::Unknown => 0,
     });
     if settle > SETTLE_MS_MAX {
         let cause = format!("has a `settle_ms` above the maximum of {SETTLE_MS_MAX}");
         return Err(wrong(tool, cause));
     }
-    Ok(Check {
+    Ok(HttpCheck {
         request: request(
             tool,
             &written.url,

@@ -7,20 +7,20 @@ pub(crate) mod declaration;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fathom_core::effect::{DryRun, EffectClass, EffectOutcome, EffectRequest, Permit};
+use fathom_core::effect::{DryRun, EffectClass, EffectOutcome, EffectPermit, EffectRequest};
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value, json};
 
-use crate::arguments::{Arguments, key_token};
+use crate::arguments::{ArgumentSchema, key_token};
 use crate::error::ToolsError;
-use crate::secret::{Secret, Secrets};
-use crate::template::Filling;
-use crate::tool::{Again, Answer, Tool, ToolFacts, Tried};
-use client::{Client, Incoming, Outgoing, Resolver, Trouble};
-use declaration::{Absent, Check, Declaration, Request, Sign};
+use crate::secret::{PlatformKey, PlatformSecrets};
+use crate::template::TemplateValues;
+use crate::tool::{RetryHint, Tool, ToolFacts, ToolFuture, ToolOutcome};
+use client::{HostResolver, HttpFailure, HttpToolClient, IncomingResponse, OutgoingRequest};
+use declaration::{AbsenceMeaning, HttpCheck, HttpDeclaration, RequestTemplate, SuccessSign};
 
 /// Delay between the first two checks; each further one is twice as long, up to the maximum.
 const LOOK_FIRST: Duration = Duration::from_millis(100);
@@ -29,27 +29,27 @@ const LOOK_LONGEST: Duration = Duration::from_secs(1);
 /// A tool that speaks HTTP.
 pub struct HttpTool {
     facts: ToolFacts,
-    arguments: Arguments,
-    declaration: Declaration,
-    client: Client,
-    secrets: Arc<dyn Secrets>,
+    arguments: ArgumentSchema,
+    declaration: HttpDeclaration,
+    client: HttpToolClient,
+    secrets: Arc<dyn PlatformSecrets>,
 }
 
 impl HttpTool {
     /// A tool from its declaration.
     pub(crate) fn new(
         facts: ToolFacts,
-        declaration: Declaration,
-        secrets: Arc<dyn Secrets>,
-        resolver: Arc<dyn Resolver>,
+        declaration: HttpDeclaration,
+        secrets: Arc<dyn PlatformSecrets>,
+        resolver: Arc<dyn HostResolver>,
     ) -> Result<Self, ToolsError> {
-        let client = Client::new(
+        let client = HttpToolClient::new(
             Arc::clone(&declaration.reach),
             resolver,
             declaration.timeout,
         );
         Ok(Self {
-            arguments: Arguments::new(&facts)?,
+            arguments: ArgumentSchema::new(&facts)?,
             facts,
             declaration,
             client,
@@ -61,13 +61,13 @@ impl HttpTool {
     async fn send(
         &self,
         effect: &EffectRequest,
-        request: &Request,
+        request: &RequestTemplate,
         more: HeaderMap,
-    ) -> Result<(Incoming, Option<Secret>), Trouble> {
+    ) -> Result<(IncomingResponse, Option<PlatformKey>), HttpFailure> {
         let arguments = self.arguments.read(&self.facts, effect);
         let outgoing = arguments.and_then(|arguments| {
             let key = key_token(effect);
-            let filling = Filling {
+            let filling = TemplateValues {
                 arguments: &arguments,
                 key: &key,
             };
@@ -75,17 +75,17 @@ impl HttpTool {
             self.fill(&self.declaration.request, filling, HeaderMap::new())?;
             self.fill(request, filling, more)
         });
-        let outgoing = outgoing.map_err(Trouble::Refused)?;
+        let outgoing = outgoing.map_err(HttpFailure::Refused)?;
         let token = outgoing.token.clone();
         Ok((self.client.exchange(outgoing).await?, token))
     }
 
     fn fill(
         &self,
-        request: &Request,
-        filling: Filling<'_>,
+        request: &RequestTemplate,
+        filling: TemplateValues<'_>,
         more: HeaderMap,
-    ) -> Result<Outgoing, ToolsError> {
+    ) -> Result<OutgoingRequest, ToolsError> {
         let mut headers = self.declaration.headers.clone();
         headers.extend(more);
         let token = match &self.declaration.token_env {
@@ -99,7 +99,7 @@ impl HttpTool {
             Some(body) => body.fill(filling)?,
             None => None,
         };
-        Ok(Outgoing {
+        Ok(OutgoingRequest {
             method: request.method.clone(),
             url: request.url.fill(filling)?,
             headers,
@@ -115,46 +115,46 @@ impl HttpTool {
     }
 
     /// Outcome of a request, according to the answer.
-    fn judge(&self, incoming: &Incoming, token: Option<&Secret>) -> Tried {
+    fn judge(&self, incoming: &IncomingResponse, token: Option<&PlatformKey>) -> ToolOutcome {
         let told = receipt(incoming, token);
         let status = incoming.status;
         if status.is_success() {
-            return Tried::confirmed(told);
+            return ToolOutcome::confirmed(told);
         }
         if status == StatusCode::TOO_MANY_REQUESTS {
             let after = incoming.retry_after_seconds;
             let after = after.map(|seconds| Millis(seconds * 1_000));
-            return Tried::failed(told, Again::RateLimited { after });
+            return ToolOutcome::failed(told, RetryHint::RateLimited { after });
         }
         if status.is_client_error() {
-            return Tried::failed(told, Again::Never);
+            return ToolOutcome::failed(told, RetryHint::Never);
         }
         let again = if status.is_server_error() {
-            Again::ServerFault
+            RetryHint::ServerFault
         } else {
-            Again::Never
+            RetryHint::Never
         };
         self.lost(told, again)
     }
 
     /// An effect with an unknown outcome; a read simply failed.
-    fn lost(&self, detail: String, again: Again) -> Tried {
+    fn lost(&self, detail: String, again: RetryHint) -> ToolOutcome {
         match self.facts.class {
-            EffectClass::Read => Tried::failed(detail, Again::ServerFault),
-            EffectClass::Effect => Tried::unknown(detail, again),
+            EffectClass::Read => ToolOutcome::failed(detail, RetryHint::ServerFault),
+            EffectClass::Effect => ToolOutcome::unknown(detail, again),
         }
     }
 
-    fn trouble(&self, trouble: Trouble) -> Tried {
+    fn trouble(&self, trouble: HttpFailure) -> ToolOutcome {
         match trouble {
-            Trouble::Refused(error) => Tried::refused(&error),
-            Trouble::NotSent(detail) => Tried::failed(detail, Again::NotSent),
-            Trouble::Lost(detail) => self.lost(detail, Again::Never),
+            HttpFailure::Refused(error) => ToolOutcome::refused(&error),
+            HttpFailure::NotSent(detail) => ToolOutcome::failed(detail, RetryHint::NotSent),
+            HttpFailure::Lost(detail) => self.lost(detail, RetryHint::Never),
         }
     }
 
     /// Checks repeatedly, until the effect appears or its time to appear is over.
-    async fn look(&self, effect: &EffectRequest, check: &Check) -> Tried {
+    async fn look(&self, effect: &EffectRequest, check: &HttpCheck) -> ToolOutcome {
         let (mut waited, mut wait) = (Duration::ZERO, LOOK_FIRST);
         loop {
             let seen = self.look_once(effect, check).await;
@@ -169,65 +169,80 @@ impl HttpTool {
         }
     }
 
-    async fn look_once(&self, effect: &EffectRequest, check: &Check) -> Tried {
+    async fn look_once(&self, effect: &EffectRequest, check: &HttpCheck) -> ToolOutcome {
         let (incoming, token) = match self.send(effect, &check.request, HeaderMap::new()).await {
             Ok(found) => found,
             // A check that failed says nothing about the effect.
-            Err(Trouble::Refused(error)) => {
-                return Tried::unknown(error.to_string(), Again::Never);
+            Err(HttpFailure::Refused(error)) => {
+                return ToolOutcome::unknown(error.to_string(), RetryHint::Never);
             }
-            Err(Trouble::NotSent(detail) | Trouble::Lost(detail)) => {
-                return Tried::unknown(detail, Again::ServerFault);
+            Err(HttpFailure::NotSent(detail) | HttpFailure::Lost(detail)) => {
+                return ToolOutcome::unknown(detail, RetryHint::ServerFault);
             }
         };
         let told = receipt(&incoming, token.as_ref());
         match self.sees(effect, check, &incoming) {
-            Sight::There => Tried::confirmed(told),
-            Sight::NotThere => match check.absent {
-                Absent::Failed => Tried::failed("it is not there".to_owned(), Again::Never),
-                Absent::Unknown => Tried::unknown("it is not there yet".to_owned(), Again::Never),
+            EffectSighting::There => ToolOutcome::confirmed(told),
+            EffectSighting::NotThere => match check.absent {
+                AbsenceMeaning::Failed => {
+                    ToolOutcome::failed("it is not there".to_owned(), RetryHint::Never)
+                }
+                AbsenceMeaning::Unknown => {
+                    ToolOutcome::unknown("it is not there yet".to_owned(), RetryHint::Never)
+                }
             },
-            Sight::Unclear => Tried::unknown(told, Again::ServerFault),
+            EffectSighting::Unclear => ToolOutcome::unknown(told, RetryHint::ServerFault),
         }
     }
 
-    fn sees(&self, effect: &EffectRequest, check: &Check, incoming: &Incoming) -> Sight {
+    fn sees(
+        &self,
+        effect: &EffectRequest,
+        check: &HttpCheck,
+        incoming: &IncomingResponse,
+    ) -> EffectSighting {
         let status = incoming.status.as_u16();
         // Answers about the effect, whatever the sign: the request may ask for the very thing that it should
         // have made.
         if matches!(status, 404 | 410) {
-            return Sight::NotThere;
+            return EffectSighting::NotThere;
         }
         let (at, text, whole) = match &check.sign {
-            Sign::Status(Some(wanted)) if *wanted == status => return Sight::There,
-            Sign::Status(None) if incoming.status.is_success() => return Sight::There,
-            Sign::Status(_) => return Sight::Unclear,
-            Sign::Equals(at, text) => (at, text, true),
-            Sign::Contains(at, text) => (at, text, false),
+            SuccessSign::Status(Some(wanted)) if *wanted == status => return EffectSighting::There,
+            SuccessSign::Status(None) if incoming.status.is_success() => {
+                return EffectSighting::There;
+            }
+            SuccessSign::Status(_) => return EffectSighting::Unclear,
+            SuccessSign::Equals(at, text) => (at, text, true),
+            SuccessSign::Contains(at, text) => (at, text, false),
         };
         // Half a body shows neither presence nor absence.
         if !incoming.status.is_success() || !incoming.whole {
-            return Sight::Unclear;
+            return EffectSighting::Unclear;
         }
         let Ok(body) = serde_json::from_slice::<Value>(&incoming.body) else {
-            return Sight::Unclear;
+            return EffectSighting::Unclear;
         };
         let arguments = self.arguments.read(&self.facts, effect).unwrap_or_default();
         let key = key_token(effect);
-        let filling = Filling {
+        let filling = TemplateValues {
             arguments: &arguments,
             key: &key,
         };
         let Ok(Some(wanted)) = text.fill(filling, str::to_owned) else {
-            return Sight::Unclear;
+            return EffectSighting::Unclear;
         };
         let seen = if whole { says } else { has };
         let found = body.pointer(at).is_some_and(|value| seen(value, &wanted));
-        if found { Sight::There } else { Sight::NotThere }
+        if found {
+            EffectSighting::There
+        } else {
+            EffectSighting::NotThere
+        }
     }
 }
 
-enum Sight {
+enum EffectSighting {
     There,
     NotThere,
     Unclear,
@@ -269,7 +284,7 @@ async fn pause(wait: Duration) {
 }
 
 /// The platform's answer as JSON. It is data, whatever it says.
-fn receipt(incoming: &Incoming, token: Option<&Secret>) -> String {
+fn receipt(incoming: &IncomingResponse, token: Option<&PlatformKey>) -> String {
     let text = String::from_utf8_lossy(&incoming.body);
     let text = match token {
         Some(token) => token.redact(&text),
@@ -294,7 +309,7 @@ impl Tool for HttpTool {
         &self.facts
     }
 
-    fn rehearse<'a>(&'a self, effect: &'a EffectRequest) -> Answer<'a, Option<DryRun>> {
+    fn rehearse<'a>(&'a self, effect: &'a EffectRequest) -> ToolFuture<'a, Option<DryRun>> {
         Box::pin(async move {
             let request = self.declaration.dry_run.as_ref()?;
             let tried = match self.send(effect, request, HeaderMap::new()).await {
@@ -314,7 +329,7 @@ impl Tool for HttpTool {
         })
     }
 
-    fn call<'a>(&'a self, permit: &'a Permit) -> Answer<'a, Tried> {
+    fn call<'a>(&'a self, permit: &'a EffectPermit) -> ToolFuture<'a, ToolOutcome> {
         Box::pin(async move {
             let effect = permit.effect();
             let request = &self.declaration.request;
@@ -325,11 +340,14 @@ impl Tool for HttpTool {
         })
     }
 
-    fn check<'a>(&'a self, effect: &'a EffectRequest) -> Answer<'a, Tried> {
+    fn check<'a>(&'a self, effect: &'a EffectRequest) -> ToolFuture<'a, ToolOutcome> {
         Box::pin(async move {
             match &self.declaration.check {
                 Some(check) => self.look(effect, check).await,
-                None => Tried::unknown(Text::new("the platform has nothing to ask"), Again::Never),
+                None => ToolOutcome::unknown(
+                    Text::new("the platform has nothing to ask"),
+                    RetryHint::Never,
+                ),
             }
         })
     }

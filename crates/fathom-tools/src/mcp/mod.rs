@@ -11,15 +11,15 @@ use reqwest::Url;
 use serde::Deserialize;
 
 use crate::error::ToolsError;
-use crate::http::address::{Reach, is_odd};
+use crate::http::address::{ReachableHosts, is_odd};
 use crate::http::declaration::{timeout, wrong};
 
-pub(crate) use server::Server;
+pub(crate) use server::McpServer;
 pub(crate) use tool::McpTool;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Written {
+pub(crate) struct McpServerToml {
     name: String,
     #[serde(default)]
     command: Vec<String>,
@@ -38,7 +38,7 @@ pub(crate) struct Written {
 
 /// Connection to a server.
 #[derive(Clone, Debug)]
-pub(crate) enum Wire {
+pub(crate) enum McpTransport {
     /// A separate program, over its standard input and output.
     Program {
         program: String,
@@ -50,41 +50,41 @@ pub(crate) enum Wire {
     Http {
         url: Url,
         token_env: Option<String>,
-        reach: Arc<Reach>,
+        reach: Arc<ReachableHosts>,
     },
 }
 
 /// A tool server named by a charter.
 #[derive(Clone, Debug)]
-pub struct Declaration {
+pub struct McpDeclaration {
     name: String,
-    pub(crate) wire: Wire,
+    pub(crate) wire: McpTransport,
     /// The allowed tools; others are hidden.
     pub(crate) tools: Vec<String>,
     /// Time limit of a start, a list or a call.
     pub(crate) timeout: Duration,
 }
 
-impl Declaration {
+impl McpDeclaration {
     /// Its name, which prefixes the names of its tools.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    pub(crate) fn read(written: Written, reach: &Reach) -> Result<Self, ToolsError> {
+    pub(crate) fn read(written: McpServerToml, reach: &ReachableHosts) -> Result<Self, ToolsError> {
         let name = written.name;
         if written.tools.is_empty() {
             return Err(wrong(&name, "lists no allowed `tools`"));
         }
         let mut command = written.command.into_iter();
         let wire = match (command.next(), written.url) {
-            (Some(program), None) if written.token_env.is_none() => Wire::Program {
+            (Some(program), None) if written.token_env.is_none() => McpTransport::Program {
                 program,
                 args: command.collect(),
                 env: written.env,
             },
             (None, Some(url)) if written.env.is_empty() => {
-                let own = Reach::new(&[], &written.allow_private)
+                let own = ReachableHosts::new(&[], &written.allow_private)
                     .map_err(|fault| wrong(&name, fault.to_string()))?;
                 let reach = reach.clone().and(&own);
                 address(&name, &url, written.token_env, reach)?
@@ -107,8 +107,8 @@ fn address(
     name: &str,
     written: &str,
     token_env: Option<String>,
-    reach: Reach,
-) -> Result<Wire, ToolsError> {
+    reach: ReachableHosts,
+) -> Result<McpTransport, ToolsError> {
     let unusable = |cause| ToolsError::Url {
         url: written.to_owned(),
         cause,
@@ -121,7 +121,7 @@ fn address(
     if token_env.is_some() && url.scheme() == "http" && !reach.names_private(&url) {
         return Err(wrong(name, "would send its token over plain http"));
     }
-    Ok(Wire::Http {
+    Ok(McpTransport::Http {
         url,
         token_env,
         reach: Arc::new(reach),

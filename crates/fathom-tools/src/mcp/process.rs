@@ -6,7 +6,7 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use crate::secret::{Secret, Secrets};
+use crate::secret::{PlatformKey, PlatformSecrets};
 
 /// Reasons why a server's process did not start.
 #[derive(Debug, thiserror::Error)]
@@ -20,13 +20,13 @@ pub(super) enum StartFault {
 }
 
 /// A process that is killed with everything it started when this is dropped.
-pub(super) struct Process {
+pub(super) struct McpProcess {
     /// Kept for reaping.
     _child: Child,
     group: Option<Pid>,
 }
 
-impl Drop for Process {
+impl Drop for McpProcess {
     fn drop(&mut self) {
         if let Some(group) = self.group {
             // An error means that it has ended already.
@@ -44,8 +44,8 @@ pub(super) fn start(
     program: &str,
     args: &[String],
     env: &[String],
-    secrets: &dyn Secrets,
-) -> Result<(Process, ChildStdout, ChildStdin), StartFault> {
+    secrets: &dyn PlatformSecrets,
+) -> Result<(McpProcess, ChildStdout, ChildStdin), StartFault> {
     let mut command = Command::new(program);
     command
         .args(args)
@@ -58,14 +58,14 @@ pub(super) fn start(
         .kill_on_drop(true);
     for name in env {
         if let Some(value) = secrets.secret(name) {
-            command.env(name, Secret::reveal(&value));
+            command.env(name, PlatformKey::reveal(&value));
         }
     }
     let mut child = command.spawn()?;
     let pid = child.id().and_then(|pid| i32::try_from(pid).ok());
     let output = child.stdout.take().ok_or(StartFault::NoOutput)?;
     let input = child.stdin.take().ok_or(StartFault::NoInput)?;
-    let process = Process {
+    let process = McpProcess {
         _child: child,
         group: pid.and_then(Pid::from_raw),
     };

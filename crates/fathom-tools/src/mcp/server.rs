@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fathom_core::effect::{EffectClass, Target};
+use fathom_core::effect::{EffectClass, EffectTarget};
 use fathom_core::id::Digest;
 use fathom_core::tool::ToolSpec;
 use rmcp::model::{
@@ -22,13 +22,13 @@ use rmcp::{ClientHandler, RoleClient, model};
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
-use super::process::{self, Process};
-use super::{Declaration, Wire};
+use super::process::{self, McpProcess};
+use super::{McpDeclaration, McpTransport};
 use crate::declare::check_name;
 use crate::error::ToolsError;
-use crate::http::client::{Client, Resolver};
+use crate::http::client::{HostResolver, HttpToolClient};
 use crate::pins::pin;
-use crate::secret::Secrets;
+use crate::secret::PlatformSecrets;
 use crate::tool::ToolFacts;
 
 /// Maximum number of pages of a list of tools.
@@ -43,9 +43,9 @@ const SCHEMA_BYTES_MAX: usize = 64 * 1024;
 const MESSAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Notes when a server's tools change. Other requests of a server are not answered.
-struct Ear(Arc<AtomicBool>);
+struct ToolListWatcher(Arc<AtomicBool>);
 
-impl ClientHandler for Ear {
+impl ClientHandler for ToolListWatcher {
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         self.0.store(true, Ordering::Release);
     }
@@ -61,20 +61,20 @@ impl ClientHandler for Ear {
 
 /// A tool as its server describes it.
 #[derive(Clone)]
-pub(crate) struct Listed {
+pub(crate) struct ListedTools {
     pub(crate) remote: String,
     pub(crate) facts: ToolFacts,
 }
 
 /// A connection, and the tools listed over it.
-struct Live {
-    service: RunningService<RoleClient, Ear>,
+struct LiveConnection {
+    service: RunningService<RoleClient, ToolListWatcher>,
     changed: Arc<AtomicBool>,
-    tools: BTreeMap<String, Listed>,
-    _process: Option<Process>,
+    tools: BTreeMap<String, ListedTools>,
+    _process: Option<McpProcess>,
 }
 
-impl Live {
+impl LiveConnection {
     fn is_over(&self) -> bool {
         self.service.is_closed() || self.service.peer().is_transport_closed()
     }
@@ -90,7 +90,7 @@ impl Live {
 }
 
 /// Outcome of a call.
-pub(crate) enum Came {
+pub(crate) enum McpCallOutcome {
     Answer(Box<model::CallToolResult>),
     /// The server states that it was not done.
     Refused(String),
@@ -99,20 +99,20 @@ pub(crate) enum Came {
 }
 
 /// A server named by a charter.
-pub(crate) struct Server {
-    declaration: Declaration,
+pub(crate) struct McpServer {
+    declaration: McpDeclaration,
     tenant: String,
-    secrets: Arc<dyn Secrets>,
-    resolver: Arc<dyn Resolver>,
-    live: Mutex<Option<Live>>,
+    secrets: Arc<dyn PlatformSecrets>,
+    resolver: Arc<dyn HostResolver>,
+    live: Mutex<Option<LiveConnection>>,
 }
 
-impl Server {
+impl McpServer {
     pub(crate) fn new(
-        declaration: Declaration,
+        declaration: McpDeclaration,
         tenant: String,
-        secrets: Arc<dyn Secrets>,
-        resolver: Arc<dyn Resolver>,
+        secrets: Arc<dyn PlatformSecrets>,
+        resolver: Arc<dyn HostResolver>,
     ) -> Self {
         Self {
             declaration,
@@ -128,7 +128,7 @@ impl Server {
     }
 
     /// The allowed tools of this server, listed again.
-    pub(crate) async fn survey(&self) -> Result<Vec<Listed>, ToolsError> {
+    pub(crate) async fn survey(&self) -> Result<Vec<ListedTools>, ToolsError> {
         let mut live = self.live.lock().await;
         let live = self.awake(&mut live).await?;
         self.list(live).await?;
@@ -156,31 +156,34 @@ impl Server {
         peer: &rmcp::Peer<RoleClient>,
         remote: &str,
         arguments: Map<String, Value>,
-    ) -> Came {
+    ) -> McpCallOutcome {
         let params = CallToolRequestParams::new(remote.to_owned()).with_arguments(arguments);
         // Never repeated by the library: a second call could act twice.
         let calling = tokio::time::timeout(self.declaration.timeout, peer.call_tool_once(params));
         match calling.await {
-            Err(_) => Came::Lost("it took too long".into()),
-            Ok(Ok(CallToolResponse::Complete(result))) => Came::Answer(Box::new(result)),
-            Ok(Ok(_)) => Came::Refused("the server wants more than arguments".into()),
+            Err(_) => McpCallOutcome::Lost("it took too long".into()),
+            Ok(Ok(CallToolResponse::Complete(result))) => McpCallOutcome::Answer(Box::new(result)),
+            Ok(Ok(_)) => McpCallOutcome::Refused("the server wants more than arguments".into()),
             Ok(Err(ServiceError::McpError(error))) => {
                 use rmcp::model::ErrorCode as Code;
                 let told = format!("{}: {}", error.code.0, error.message);
                 match error.code {
                     // Errors that a server reports before it does anything.
                     Code::INVALID_PARAMS | Code::METHOD_NOT_FOUND | Code::INVALID_REQUEST => {
-                        Came::Refused(told)
+                        McpCallOutcome::Refused(told)
                     }
-                    _ => Came::Lost(told),
+                    _ => McpCallOutcome::Lost(told),
                 }
             }
-            Ok(Err(error)) => Came::Lost(error.to_string()),
+            Ok(Err(error)) => McpCallOutcome::Lost(error.to_string()),
         }
     }
 
-    async fn awake<'a>(&self, live: &'a mut Option<Live>) -> Result<&'a mut Live, ToolsError> {
-        if live.as_ref().is_some_and(Live::is_over) {
+    async fn awake<'a>(
+        &self,
+        live: &'a mut Option<LiveConnection>,
+    ) -> Result<&'a mut LiveConnection, ToolsError> {
+        if live.as_ref().is_some_and(LiveConnection::is_over) {
             *live = None;
         }
         if live.is_none() {
@@ -191,7 +194,7 @@ impl Server {
 
     /// Connects with the newer protocol if the server supports it. A server that fails its greeting, or is too
     /// slow for it, gets the older one on a new connection.
-    async fn start(&self) -> Result<Live, ToolsError> {
+    async fn start(&self) -> Result<LiveConnection, ToolsError> {
         let newer = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
             legacy_version: Some(ProtocolVersion::V_2025_11_25),
@@ -202,11 +205,11 @@ impl Server {
         }
     }
 
-    async fn connect(&self, mode: ClientLifecycleMode) -> Result<Live, ToolsError> {
+    async fn connect(&self, mode: ClientLifecycleMode) -> Result<LiveConnection, ToolsError> {
         let changed = Arc::new(AtomicBool::new(false));
-        let ear = Ear(Arc::clone(&changed));
+        let ear = ToolListWatcher(Arc::clone(&changed));
         let (service, process) = match &self.declaration.wire {
-            Wire::Program { program, args, env } => {
+            McpTransport::Program { program, args, env } => {
                 let (process, output, input) = process::start(program, args, env, &*self.secrets)
                     .map_err(|fault| self.silent(fault.to_string()))?;
                 let wire =
@@ -214,13 +217,14 @@ impl Server {
                 let greeting = serve_client_with_lifecycle(ear, wire, mode);
                 (self.in_time(greeting).await?, Some(process))
             }
-            Wire::Http {
+            McpTransport::Http {
                 url,
                 token_env,
                 reach,
             } => {
                 let resolver = Arc::clone(&self.resolver);
-                let client = Client::new(Arc::clone(reach), resolver, self.declaration.timeout);
+                let client =
+                    HttpToolClient::new(Arc::clone(reach), resolver, self.declaration.timeout);
                 let client = client.client(url)?;
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                     .max_sse_event_size(MESSAGE_BYTES_MAX)
@@ -236,7 +240,7 @@ impl Server {
                 (self.in_time(greeting).await?, None)
             }
         };
-        let mut live = Live {
+        let mut live = LiveConnection {
             service,
             changed,
             tools: BTreeMap::new(),
@@ -246,7 +250,7 @@ impl Server {
         Ok(live)
     }
 
-    async fn list(&self, live: &mut Live) -> Result<(), ToolsError> {
+    async fn list(&self, live: &mut LiveConnection) -> Result<(), ToolsError> {
         let peer = live.service.peer();
         let mut tools = BTreeMap::new();
         let mut cursor = None;
@@ -267,7 +271,7 @@ impl Server {
     }
 
     /// A tool that the charter lists and that can be shown to a model.
-    fn listed(&self, tool: &model::Tool) -> Option<Listed> {
+    fn listed(&self, tool: &model::Tool) -> Option<ListedTools> {
         let remote = tool.name.to_string();
         if !self.declaration.tools.contains(&remote) {
             return None;
@@ -287,7 +291,7 @@ impl Server {
             idempotent: hints.idempotent_hint == Some(true),
             reversible: false,
             inverse: None,
-            target: Target {
+            target: EffectTarget {
                 tenant: self.tenant.clone(),
                 platform: self.name().to_owned(),
                 account: "mcp".into(),
@@ -300,7 +304,7 @@ impl Server {
                 schema: text.into(),
             },
         };
-        Some(Listed { remote, facts })
+        Some(ListedTools { remote, facts })
     }
 
     async fn in_time<T, E: std::fmt::Display>(

@@ -2,43 +2,43 @@
 
 use std::sync::Arc;
 
-use fathom_core::effect::{DryRun, EffectClass, EffectRequest, Permit};
+use fathom_core::effect::{DryRun, EffectClass, EffectPermit, EffectRequest};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
-use super::server::{Came, Listed, Server};
-use crate::arguments::Arguments;
+use super::server::{ListedTools, McpCallOutcome, McpServer};
+use crate::arguments::ArgumentSchema;
 use crate::error::ToolsError;
 use crate::http::client::BODY_KEPT_BYTES;
-use crate::pins::Standing;
-use crate::tool::{Again, Answer, Tool, ToolFacts, Tried};
+use crate::pins::ToolStanding;
+use crate::tool::{RetryHint, Tool, ToolFacts, ToolFuture, ToolOutcome};
 
 /// A tool of a server.
 pub(crate) struct McpTool {
-    listed: Listed,
-    arguments: Arguments,
-    standing: Standing,
-    server: Arc<Server>,
+    listed: ListedTools,
+    arguments: ArgumentSchema,
+    standing: ToolStanding,
+    server: Arc<McpServer>,
 }
 
 impl McpTool {
     pub(crate) fn new(
-        listed: Listed,
-        standing: Standing,
-        server: Arc<Server>,
+        listed: ListedTools,
+        standing: ToolStanding,
+        server: Arc<McpServer>,
     ) -> Result<Self, ToolsError> {
         Ok(Self {
-            arguments: Arguments::new(&listed.facts)?,
+            arguments: ArgumentSchema::new(&listed.facts)?,
             listed,
             standing,
             server,
         })
     }
 
-    async fn run(&self, effect: &EffectRequest) -> Result<Came, ToolsError> {
+    async fn run(&self, effect: &EffectRequest) -> Result<McpCallOutcome, ToolsError> {
         let facts = &self.listed.facts;
         let tool = || facts.spec.name.clone();
-        if let Standing::Quarantined { pinned, found } = self.standing {
+        if let ToolStanding::Quarantined { pinned, found } = self.standing {
             return Err(ToolsError::Quarantined {
                 tool: tool(),
                 pinned,
@@ -68,32 +68,34 @@ impl Tool for McpTool {
         &self.listed.facts
     }
 
-    fn rehearse<'a>(&'a self, _: &'a EffectRequest) -> Answer<'a, Option<DryRun>> {
+    fn rehearse<'a>(&'a self, _: &'a EffectRequest) -> ToolFuture<'a, Option<DryRun>> {
         Box::pin(async { None })
     }
 
-    fn call<'a>(&'a self, permit: &'a Permit) -> Answer<'a, Tried> {
+    fn call<'a>(&'a self, permit: &'a EffectPermit) -> ToolFuture<'a, ToolOutcome> {
         Box::pin(async move {
             match self.run(permit.effect()).await {
                 Err(error @ ToolsError::Server { .. }) => {
-                    Tried::failed(error.to_string(), Again::NotSent)
+                    ToolOutcome::failed(error.to_string(), RetryHint::NotSent)
                 }
-                Err(error) => Tried::refused(&error),
-                Ok(Came::Answer(result)) if result.is_error == Some(true) => {
-                    Tried::failed(flat(&result), Again::Never)
+                Err(error) => ToolOutcome::refused(&error),
+                Ok(McpCallOutcome::Answer(result)) if result.is_error == Some(true) => {
+                    ToolOutcome::failed(flat(&result), RetryHint::Never)
                 }
-                Ok(Came::Answer(result)) => Tried::confirmed(flat(&result)),
-                Ok(Came::Refused(detail)) => Tried::failed(detail, Again::Never),
-                Ok(Came::Lost(detail)) => match self.listed.facts.class {
-                    EffectClass::Read => Tried::failed(detail, Again::ServerFault),
-                    EffectClass::Effect => Tried::unknown(detail, Again::Never),
+                Ok(McpCallOutcome::Answer(result)) => ToolOutcome::confirmed(flat(&result)),
+                Ok(McpCallOutcome::Refused(detail)) => {
+                    ToolOutcome::failed(detail, RetryHint::Never)
+                }
+                Ok(McpCallOutcome::Lost(detail)) => match self.listed.facts.class {
+                    EffectClass::Read => ToolOutcome::failed(detail, RetryHint::ServerFault),
+                    EffectClass::Effect => ToolOutcome::unknown(detail, RetryHint::Never),
                 },
             }
         })
     }
 
-    fn check<'a>(&'a self, _: &'a EffectRequest) -> Answer<'a, Tried> {
-        Box::pin(async { Tried::unknown("the server has nothing to ask", Again::Never) })
+    fn check<'a>(&'a self, _: &'a EffectRequest) -> ToolFuture<'a, ToolOutcome> {
+        Box::pin(async { ToolOutcome::unknown("the server has nothing to ask", RetryHint::Never) })
     }
 }
 

@@ -4,13 +4,15 @@ use std::sync::{Arc, LazyLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use fathom_core::effect::{EffectClass, EffectOutcome, EffectRequest, Evidence, Permit, Target};
+use fathom_core::effect::{
+    EffectClass, EffectOutcome, EffectPermit, EffectRequest, EffectTarget, Evidence,
+};
 use fathom_core::id::Digest;
 use fathom_core::tool::{ToolSpec, canonical};
 use fathom_testkit::permit::permit;
-use fathom_testkit::platform::{Kind, Platform, PlatformOptions};
-use fathom_tools::browser::{Browser, Declaration, Driver, Installed};
-use fathom_tools::{Again, NoSecrets, Secret, Secrets, Tool, ToolFacts};
+use fathom_testkit::platform::{FakePlatform, PlatformOptions, RequestKind};
+use fathom_tools::browser::{Browser, BrowserDeclaration, BrowserDriver, BrowserInstall};
+use fathom_tools::{NoSecrets, PlatformKey, PlatformSecrets, RetryHint, Tool, ToolFacts};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -48,22 +50,22 @@ steps = [
 
 struct OneSecret(String);
 
-impl Secrets for OneSecret {
-    fn secret(&self, name: &str) -> Option<Secret> {
-        (name == "PLATFORM_PASSWORD").then(|| Secret::new(self.0.clone()))
+impl PlatformSecrets for OneSecret {
+    fn secret(&self, name: &str) -> Option<PlatformKey> {
+        (name == "PLATFORM_PASSWORD").then(|| PlatformKey::new(self.0.clone()))
     }
 }
 
-fn driver() -> Arc<Driver> {
-    static INSTALLED: LazyLock<Installed> = LazyLock::new(|| {
+fn driver() -> Arc<BrowserDriver> {
+    static INSTALLED: LazyLock<BrowserInstall> = LazyLock::new(|| {
         #[expect(
             clippy::disallowed_methods,
             reason = "a test stands at the edge, where the environment is read"
         )]
-        let found = Installed::find(|name| std::env::var_os(name));
+        let found = BrowserInstall::find(|name| std::env::var_os(name));
         found.unwrap()
     });
-    Arc::new(Driver::new(INSTALLED.clone()))
+    Arc::new(BrowserDriver::new(INSTALLED.clone()))
 }
 
 fn facts() -> ToolFacts {
@@ -91,8 +93,8 @@ fn facts() -> ToolFacts {
     }
 }
 
-fn target() -> Target {
-    Target {
+fn target() -> EffectTarget {
+    EffectTarget {
         tenant: "studio".into(),
         platform: "sandbox".into(),
         account: "brand".into(),
@@ -111,22 +113,24 @@ fn effect(title: &str, text: &str) -> EffectRequest {
     }
 }
 
-fn leave(effect: &EffectRequest) -> Permit {
+fn leave(effect: &EffectRequest) -> EffectPermit {
     permit(effect).unwrap()
 }
 
-fn browser(head: &str, steps: &str, secrets: Arc<dyn Secrets>) -> Browser {
-    let declaration: Declaration = toml::from_str(&format!("{head}\n{steps}")).unwrap();
+fn browser(head: &str, steps: &str, secrets: Arc<dyn PlatformSecrets>) -> Browser {
+    let declaration: BrowserDeclaration = toml::from_str(&format!("{head}\n{steps}")).unwrap();
     Browser::new(facts(), declaration, driver(), secrets).unwrap()
 }
 
-fn on(platform: &Platform) -> Browser {
+fn on(platform: &FakePlatform) -> Browser {
     let head = format!("start = \"{}/login\"", platform.url());
     browser(&head, STEPS, Arc::new(OneSecret(platform.token())))
 }
 
-async fn platform() -> Platform {
-    Platform::start(PlatformOptions::default()).await.unwrap()
+async fn platform() -> FakePlatform {
+    FakePlatform::start(PlatformOptions::default())
+        .await
+        .unwrap()
 }
 
 /// What the pages were told to show as the key.
@@ -251,9 +255,9 @@ async fn e15_a_rehearsal_stays_on_the_sandbox_and_posts_nothing() {
     assert_eq!(seen.len(), 10);
     assert_eq!(seen[9]["step"], "9 expect #draft");
     assert_eq!(seen[9]["address"], format!("{}/preview", sandbox.url()));
-    assert!(sandbox.requests(Kind::Page) > 0);
+    assert!(sandbox.requests(RequestKind::Page) > 0);
     assert_eq!(sandbox.posts(), []);
-    assert_eq!(real.requests(Kind::Page), 0);
+    assert_eq!(real.requests(RequestKind::Page), 0);
 }
 
 #[tokio::test]
@@ -271,11 +275,11 @@ async fn e15_pages_that_have_moved_are_left_to_a_person_and_nothing_is_posted() 
         detail.starts_with("manual review: selector `#title` unstable"),
         "{detail}"
     );
-    assert_eq!(tried.again, Again::Never);
+    assert_eq!(tried.again, RetryHint::Never);
     assert_sound(&tried.evidence);
     assert_eq!(tried.evidence.last().unwrap().step, "5 fill #title");
     assert_eq!(platform.posts(), []);
-    assert_eq!(platform.requests(Kind::Publish), 0);
+    assert_eq!(platform.requests(RequestKind::Publish), 0);
 
     let dry_run = browser.rehearse(&effect).await.unwrap();
     assert!(!dry_run.ok);
@@ -288,7 +292,7 @@ async fn e15_pages_that_have_moved_are_left_to_a_person_and_nothing_is_posted() 
 #[tokio::test]
 async fn e15_a_selector_that_fits_two_elements_or_a_page_built_differently_is_unstable() {
     let platform = platform().await;
-    let secrets: Arc<dyn Secrets> = Arc::new(OneSecret(platform.token()));
+    let secrets: Arc<dyn PlatformSecrets> = Arc::new(OneSecret(platform.token()));
     let head = format!("start = \"{}/login\"", platform.url());
 
     let twice = STEPS.replace("\"#title\"", "\"form input\"");
@@ -320,7 +324,7 @@ async fn e15_a_selector_that_fits_two_elements_or_a_page_built_differently_is_un
         "{:?}",
         tried.outcome
     );
-    assert_eq!(platform.requests(Kind::Publish), 0);
+    assert_eq!(platform.requests(RequestKind::Publish), 0);
 
     let tried = pin(skeleton).call(&leave(&effect("a", "b"))).await;
     assert!(
@@ -351,9 +355,9 @@ async fn e13_a_lost_answer_is_unknown_until_the_page_shows_the_key() {
         "{:?}",
         tried.outcome
     );
-    assert_eq!(tried.again, Again::Never);
+    assert_eq!(tried.again, RetryHint::Never);
     // A browser would send a form again by itself when it loses the answer.
-    assert_eq!(platform.requests(Kind::Publish), 1);
+    assert_eq!(platform.requests(RequestKind::Publish), 1);
     assert_eq!(platform.posts().len(), 1);
 
     let checked = browser.check(&effect).await;
@@ -446,7 +450,7 @@ async fn e15_a_text_that_a_field_would_change_is_not_sent() {
         detail,
         "manual review: the field `#title` does not take the text as it is"
     );
-    assert_eq!(platform.requests(Kind::Publish), 0);
+    assert_eq!(platform.requests(RequestKind::Publish), 0);
 }
 
 #[tokio::test]
@@ -472,7 +476,7 @@ async fn e15_without_its_secret_or_with_other_arguments_nothing_is_opened() {
         "manual review: the field `#account` is not one for passwords"
     );
 
-    let opened = platform.requests(Kind::Page);
+    let opened = platform.requests(RequestKind::Page);
     let mut other = effect("a", "b");
     other.arguments = r#"{"selector":"body","text":"b","title":"a"}"#.into();
     let tried = on(&platform).call(&leave(&other)).await;
@@ -481,7 +485,7 @@ async fn e15_without_its_secret_or_with_other_arguments_nothing_is_opened() {
         "{:?}",
         tried.outcome
     );
-    assert_eq!(platform.requests(Kind::Page), opened);
+    assert_eq!(platform.requests(RequestKind::Page), opened);
     assert_eq!(platform.posts(), []);
 }
 
@@ -522,6 +526,10 @@ async fn e15_a_page_reaches_no_host_that_the_charter_does_not_name() {
         let browser = browser(&head, &steps, Arc::new(NoSecrets));
         let checked = browser.check(&effect("a", "b")).await;
         assert_eq!(detail(&checked.outcome), "it is not there");
-        assert_eq!(elsewhere.requests(Kind::Page) > 0, is_reached, "{hosts}");
+        assert_eq!(
+            elsewhere.requests(RequestKind::Page) > 0,
+            is_reached,
+            "{hosts}"
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use fathom_core::unit::Millis;
-use fathom_tools::{Again, Tools, key_token};
+use fathom_tools::{RetryHint, ToolRegistry, key_token};
 use serde_json::{Value, json};
 
 use crate::site::{Asked, Says, Site, says, says_with};
@@ -53,7 +53,7 @@ token_env = "PLATFORM_TOKEN"
     )
 }
 
-fn at(site: &Site) -> Tools {
+fn at(site: &Site) -> ToolRegistry {
     let base = format!("http://{}", site.address);
     open(&charter(&base, &[site.address]), Names::new(&[]))
 }
@@ -121,16 +121,16 @@ async fn e13_each_answer_has_its_outcome_and_says_whether_another_try_is_safe() 
     )
     .await;
     let tools = at(&site);
-    let after = |seconds: u64| Again::RateLimited {
+    let after = |seconds: u64| RetryHint::RateLimited {
         after: Some(Millis(seconds * 1_000)),
     };
     for (place, end, again) in [
-        ("yes", "confirmed", Again::Never),
-        ("no", "failed", Again::Never),
+        ("yes", "confirmed", RetryHint::Never),
+        ("no", "failed", RetryHint::Never),
         ("slower", "failed", after(7)),
-        ("slow", "failed", Again::RateLimited { after: None }),
-        ("broken", "unknown", Again::ServerFault),
-        ("gone", "unknown", Again::Never),
+        ("slow", "failed", RetryHint::RateLimited { after: None }),
+        ("broken", "unknown", RetryHint::ServerFault),
+        ("gone", "unknown", RetryHint::Never),
     ] {
         let tried = call(&tools, "post", &json!({"place": place, "text": "x"})).await;
         assert_eq!((told(&tried).0, tried.again), (end, again), "{place}");
@@ -145,7 +145,10 @@ async fn e13_each_answer_has_its_outcome_and_says_whether_another_try_is_safe() 
         Names::new(&[]),
     );
     let tried = call(&tools, "post", &arguments()).await;
-    assert_eq!((told(&tried).0, tried.again), ("failed", Again::NotSent));
+    assert_eq!(
+        (told(&tried).0, tried.again),
+        ("failed", RetryHint::NotSent)
+    );
 }
 
 #[tokio::test]
@@ -154,13 +157,13 @@ async fn a_look_that_fails_changed_nothing() {
     let tried = call(&at(&site), "look", &json!({})).await;
     assert_eq!(
         (told(&tried).0, tried.again),
-        ("failed", Again::ServerFault)
+        ("failed", RetryHint::ServerFault)
     );
     let site = Site::start(|_| Says::Nothing).await;
     let tried = call(&at(&site), "look", &json!({})).await;
     assert_eq!(
         (told(&tried).0, tried.again),
-        ("failed", Again::ServerFault)
+        ("failed", RetryHint::ServerFault)
     );
 }
 
@@ -180,7 +183,11 @@ async fn arguments_that_do_not_fit_send_nothing() {
     ] {
         let tried = call(&tools, "post", &arguments).await;
         let (end, detail) = told(&tried);
-        assert_eq!((end, tried.again), ("failed", Again::Never), "{arguments}");
+        assert_eq!(
+            (end, tried.again),
+            ("failed", RetryHint::Never),
+            "{arguments}"
+        );
         assert!(detail.starts_with("error[F0968]"), "{detail}");
         let dry_run = tools.rehearse(&effect(&tools, "post", &arguments)).await;
         assert_eq!(dry_run.map(|dry_run| dry_run.ok), Some(false));
@@ -332,7 +339,7 @@ async fn redirects_within_a_host_are_followed_five_times() {
     assert_eq!(endless.asked().len(), 6);
 }
 
-fn named(site: &Site, names: &Arc<Names>) -> Tools {
+fn named(site: &Site, names: &Arc<Names>) -> ToolRegistry {
     let port = site.address.port();
     let text = charter(&format!("http://{}", site.address), &[site.address])
         .replace(
@@ -380,7 +387,10 @@ async fn e18_one_inner_address_among_many_refuses_them_all() {
 async fn a_name_that_nobody_knows_was_never_reached() {
     let site = Site::start(|_| says(200, "{}")).await;
     let tried = call(&named(&site, &Names::new(&[])), "post", &arguments()).await;
-    assert_eq!((told(&tried).0, tried.again), ("failed", Again::NotSent));
+    assert_eq!(
+        (told(&tried).0, tried.again),
+        ("failed", RetryHint::NotSent)
+    );
 }
 
 #[tokio::test]

@@ -7,7 +7,9 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use fathom_core::effect::EffectClass;
-use fathom_tools::{Again, Declarations, Pins, Standing, Surroundings, Surveyed, Tools};
+use fathom_tools::{
+    RetryHint, SurveyedTool, ToolEnvironment, ToolPins, ToolRegistry, ToolStanding, ToolsFile,
+};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::net::TcpListener;
@@ -42,32 +44,34 @@ async fn server(package: &str) -> PathBuf {
     clippy::disallowed_methods,
     reason = "what a host would read of its environment for the servers"
 )]
-fn surroundings() -> Surroundings {
+fn surroundings() -> ToolEnvironment {
     let path = std::env::var("PATH").unwrap();
     let variables = BTreeMap::from([("PATH", path), ("GIVEN", "seen".to_owned())]);
-    Surroundings {
+    ToolEnvironment {
         secrets: Arc::new(Variables(variables)),
-        ..Surroundings::new("tenant")
+        ..ToolEnvironment::new("tenant")
     }
 }
 
-fn open(text: &str, pins: Pins) -> Tools {
-    let declarations = Declarations::read(text).unwrap();
-    Tools::open(declarations, &surroundings(), pins).unwrap().0
+fn open(text: &str, pins: ToolPins) -> ToolRegistry {
+    let declarations = ToolsFile::read(text).unwrap();
+    ToolRegistry::open(declarations, &surroundings(), pins)
+        .unwrap()
+        .0
 }
 
-async fn survey(tools: &Tools) -> Vec<Surveyed> {
+async fn survey(tools: &ToolRegistry) -> Vec<SurveyedTool> {
     let (surveyed, faults) = tools.survey().await;
     assert!(faults.is_empty(), "{faults:?}");
     surveyed
 }
 
-fn names(tools: &Tools) -> Vec<String> {
+fn names(tools: &ToolRegistry) -> Vec<String> {
     tools.specs().into_iter().map(|spec| spec.name).collect()
 }
 
 /// What every wire to the server `everything` must do.
-async fn everything_works(tools: &Tools) {
+async fn everything_works(tools: &ToolRegistry) {
     assert_eq!(
         names(tools),
         Vec::<String>::new(),
@@ -83,7 +87,11 @@ async fn everything_works(tools: &Tools) {
             "everything__toggle-simulated-logging"
         ]
     );
-    assert!(surveyed.iter().all(|tool| tool.standing == Standing::New));
+    assert!(
+        surveyed
+            .iter()
+            .all(|tool| tool.standing == ToolStanding::New)
+    );
     let class = |name: &str| tools.get(name).unwrap().facts().class;
     assert_eq!(class("everything__echo"), EffectClass::Read);
     assert_eq!(
@@ -100,7 +108,7 @@ async fn everything_works(tools: &Tools) {
     assert_eq!(end, "confirmed");
     assert!(said.contains("42"), "{said}");
     let tried = call(tools, "everything__get-sum", &json!({"a": "x"})).await;
-    assert_eq!((told(&tried).0, tried.again), ("failed", Again::Never));
+    assert_eq!((told(&tried).0, tried.again), ("failed", RetryHint::Never));
     assert!(told(&tried).1.starts_with("error[F0968]"));
 }
 
@@ -113,7 +121,7 @@ async fn e18_a_server_of_other_people_is_used_over_standard_input_and_output() {
     let text = format!(
         "[[mcp]]\nname = \"everything\"\ncommand = [\"node\", {script:?}, \"stdio\"]\nenv = [\"PATH\", \"GIVEN\"]\n{EVERYTHING}"
     );
-    let tools = open(&text, Pins::default());
+    let tools = open(&text, ToolPins::default());
     everything_works(&tools).await;
     let (_, said) = told(&call(&tools, "everything__get-env", &json!({})).await);
     let said: Value = serde_json::from_str(&said).unwrap();
@@ -161,7 +169,7 @@ async fn e18_a_server_of_other_people_is_used_over_http() {
     let text = format!(
         "[[mcp]]\nname = \"everything\"\nurl = \"http://127.0.0.1:{port}/mcp\"\nallow_private = [\"127.0.0.1:{port}\"]\n{EVERYTHING}"
     );
-    everything_works(&open(&text, Pins::default())).await;
+    everything_works(&open(&text, ToolPins::default())).await;
 }
 
 #[tokio::test]
@@ -172,7 +180,7 @@ async fn e18_a_file_server_of_other_people_writes_and_reads_in_its_folder_alone(
     let text = format!(
         "[[mcp]]\nname = \"files\"\ncommand = [\"node\", {script:?}, {folder:?}]\nenv = [\"PATH\"]\ntools = [\"write_file\", \"read_text_file\"]"
     );
-    let tools = open(&text, Pins::default());
+    let tools = open(&text, ToolPins::default());
     survey(&tools).await;
     let class = |name: &str| tools.get(name).unwrap().facts().class;
     assert_eq!(class("files__write_file"), EffectClass::Effect);
@@ -225,7 +233,7 @@ timeout_ms = 20000
 #[tokio::test]
 async fn e18_a_description_that_changed_since_it_was_pinned_quarantines_the_tool() {
     let own = changing();
-    let tools = open(&own.text, Pins::default());
+    let tools = open(&own.text, ToolPins::default());
     survey(&tools).await;
     let pins = tools.pins();
     let pinned = pins.get("own__say").unwrap();
@@ -244,7 +252,7 @@ async fn e18_a_description_that_changed_since_it_was_pinned_quarantines_the_tool
         .unwrap();
     let found = say.facts.pin;
     assert_ne!(found, pinned);
-    assert_eq!(say.standing, Standing::Quarantined { pinned, found });
+    assert_eq!(say.standing, ToolStanding::Quarantined { pinned, found });
     assert!(
         !names(&tools).contains(&"own__say".to_owned()),
         "no model is told of it"
@@ -264,7 +272,7 @@ async fn e18_a_description_that_changed_since_it_was_pinned_quarantines_the_tool
     assert!(
         others
             .map(|tool| tool.standing)
-            .all(|standing| standing == Standing::Same)
+            .all(|standing| standing == ToolStanding::Same)
     );
 
     tools.accept("own__say", found);
@@ -278,7 +286,7 @@ async fn e18_a_description_that_changed_since_it_was_pinned_quarantines_the_tool
 #[tokio::test]
 async fn e18_a_tool_that_changes_while_its_server_runs_is_not_called_again() {
     let own = changing();
-    let tools = open(&own.text, Pins::default());
+    let tools = open(&own.text, ToolPins::default());
     survey(&tools).await;
     assert_eq!(
         told(&call(&tools, "own__say", &json!({"text": "x"})).await).0,
@@ -302,10 +310,10 @@ async fn e18_a_tool_that_changes_while_its_server_runs_is_not_called_again() {
 #[tokio::test]
 async fn a_server_that_dies_leaves_an_effect_unknown_and_is_started_again() {
     let own = changing();
-    let tools = open(&own.text, Pins::default());
+    let tools = open(&own.text, ToolPins::default());
     survey(&tools).await;
     let tried = call(&tools, "own__die", &json!({})).await;
-    assert_eq!((told(&tried).0, tried.again), ("unknown", Again::Never));
+    assert_eq!((told(&tried).0, tried.again), ("unknown", RetryHint::Never));
     assert_eq!(
         told(&call(&tools, "own__say", &json!({"text": "x"})).await).0,
         "confirmed"
@@ -315,7 +323,7 @@ async fn a_server_that_dies_leaves_an_effect_unknown_and_is_started_again() {
     let tried = call(&tools, "own__say", &json!({"text": "x"})).await;
     assert_eq!(
         (told(&tried).0, tried.again),
-        ("failed", Again::NotSent),
+        ("failed", RetryHint::NotSent),
         "{tried:?}"
     );
 }
@@ -323,7 +331,7 @@ async fn a_server_that_dies_leaves_an_effect_unknown_and_is_started_again() {
 #[tokio::test]
 async fn a_call_that_is_never_answered_ends_at_its_deadline() {
     let own = changing();
-    let tools = open(&own.text.replace("20000", "5000"), Pins::default());
+    let tools = open(&own.text.replace("20000", "5000"), ToolPins::default());
     survey(&tools).await;
     let tried = call(&tools, "own__wait", &json!({})).await;
     assert_eq!(told(&tried), ("unknown", "it took too long".to_owned()));
@@ -332,7 +340,7 @@ async fn a_call_that_is_never_answered_ends_at_its_deadline() {
 #[tokio::test]
 async fn e18_hints_make_a_look_only_where_nothing_speaks_against_it() {
     let own = changing();
-    let tools = open(&own.text, Pins::default());
+    let tools = open(&own.text, ToolPins::default());
     survey(&tools).await;
     let class = |name: &str| tools.get(name).unwrap().facts().class;
     assert_eq!(class("own__say"), EffectClass::Read);
@@ -350,7 +358,7 @@ async fn a_server_ends_with_all_that_it_started() {
     let own = changing();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
-    let tools = open(&own.text, Pins::default());
+    let tools = open(&own.text, ToolPins::default());
     survey(&tools).await;
     let hold = json!({"text": port.to_string()});
     assert_eq!(told(&call(&tools, "own__hold", &hold).await).0, "confirmed");
@@ -367,7 +375,7 @@ async fn a_server_that_is_not_there_is_told_of_and_harms_no_other() {
         "[[mcp]]\nname = \"gone\"\ncommand = [\"/nowhere/to/be/found\"]\ntools = [\"x\"]\n{}",
         own.text
     );
-    let tools = open(&text, Pins::default());
+    let tools = open(&text, ToolPins::default());
     let (surveyed, faults) = tools.survey().await;
     assert_eq!(
         faults

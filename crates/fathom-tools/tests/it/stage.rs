@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 use fathom_core::effect::{EffectOutcome, EffectRequest};
 use fathom_core::tool::canonical;
 use fathom_tools::{
-    Answer, Declarations, Pins, Resolver, Secret, Secrets, Surroundings, Tools, Tried,
+    HostResolver, PlatformKey, PlatformSecrets, ToolEnvironment, ToolFuture, ToolOutcome, ToolPins,
+    ToolRegistry, ToolsFile,
 };
 use serde_json::Value;
 
@@ -17,9 +18,9 @@ pub(crate) const TOKEN: &str = "s3cret-of-the-platform";
 /// Variables that a host would read.
 pub(crate) struct Variables(pub(crate) BTreeMap<&'static str, String>);
 
-impl Secrets for Variables {
-    fn secret(&self, name: &str) -> Option<Secret> {
-        self.0.get(name).map(Secret::new)
+impl PlatformSecrets for Variables {
+    fn secret(&self, name: &str) -> Option<PlatformKey> {
+        self.0.get(name).map(PlatformKey::new)
     }
 }
 
@@ -43,8 +44,8 @@ impl Names {
     }
 }
 
-impl Resolver for Names {
-    fn resolve(&self, host: String) -> Answer<'static, io::Result<Vec<IpAddr>>> {
+impl HostResolver for Names {
+    fn resolve(&self, host: String) -> ToolFuture<'static, io::Result<Vec<IpAddr>>> {
         let mut asked = self.asked.lock().unwrap();
         let turn = asked.len().min(self.answers.len().saturating_sub(1));
         asked.push(host);
@@ -53,25 +54,25 @@ impl Resolver for Names {
     }
 }
 
-pub(crate) fn surroundings(resolver: Arc<Names>) -> Surroundings {
+pub(crate) fn surroundings(resolver: Arc<Names>) -> ToolEnvironment {
     let variables = BTreeMap::from([("PLATFORM_TOKEN", TOKEN.to_owned())]);
-    Surroundings {
+    ToolEnvironment {
         secrets: Arc::new(Variables(variables)),
         resolver,
-        ..Surroundings::new("tenant")
+        ..ToolEnvironment::new("tenant")
     }
 }
 
-pub(crate) fn open(text: &str, resolver: Arc<Names>) -> Tools {
-    let declarations = Declarations::read(text).unwrap();
+pub(crate) fn open(text: &str, resolver: Arc<Names>) -> ToolRegistry {
+    let declarations = ToolsFile::read(text).unwrap();
     let (tools, others) =
-        Tools::open(declarations, &surroundings(resolver), Pins::default()).unwrap();
+        ToolRegistry::open(declarations, &surroundings(resolver), ToolPins::default()).unwrap();
     assert!(others.is_empty());
     tools
 }
 
 /// An effect of the tool `name`, as the governor would make it.
-pub(crate) fn effect(tools: &Tools, name: &str, arguments: &Value) -> EffectRequest {
+pub(crate) fn effect(tools: &ToolRegistry, name: &str, arguments: &Value) -> EffectRequest {
     let tool = tools
         .get(name)
         .unwrap_or_else(|| panic!("there is no tool {name}"));
@@ -87,14 +88,14 @@ pub(crate) fn effect(tools: &Tools, name: &str, arguments: &Value) -> EffectRequ
 }
 
 /// Has it done, under a permit of a real run.
-pub(crate) async fn call(tools: &Tools, name: &str, arguments: &Value) -> Tried {
+pub(crate) async fn call(tools: &ToolRegistry, name: &str, arguments: &Value) -> ToolOutcome {
     let effect = effect(tools, name, arguments);
     let permit = fathom_testkit::permit::permit(&effect).unwrap();
     tools.call(&permit).await
 }
 
 /// How it ended, in one word and with what was said.
-pub(crate) fn told(tried: &Tried) -> (&'static str, String) {
+pub(crate) fn told(tried: &ToolOutcome) -> (&'static str, String) {
     match &tried.outcome {
         EffectOutcome::Confirmed { receipt } => ("confirmed", receipt.as_str().to_owned()),
         EffectOutcome::Failed { detail } => ("failed", detail.as_str().to_owned()),

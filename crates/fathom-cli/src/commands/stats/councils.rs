@@ -1,12 +1,14 @@
 //! Figures over councils, as a person reads them.
 
 use fathom_core::unit::PerMille;
-use fathom_host::council_figures::{Comparison, Councils, Decided, DepthFigures, SeatFigures};
+use fathom_host::council_figures::{
+    CouncilStats, DecisionStats, DepthComparison, DepthStats, SeatStats,
+};
 
 use crate::figures::{self, many};
-use crate::line::{Line, Tone};
+use crate::line::{LineStyle, StyledLine};
 use crate::plain_text::{clip, one_line};
-use crate::table::{self, Column, Side};
+use crate::table::{self, ColumnSide, TableColumn};
 
 /// What stands where there is no number.
 const NOTHING: &str = "–";
@@ -15,7 +17,7 @@ const NOTHING: &str = "–";
 const SEAT_COLUMNS_MIN: usize = 12;
 
 /// The tables in at most `width` columns, each after an empty line.
-pub(super) fn lines(councils: &Councils, width: usize) -> Vec<Line> {
+pub(super) fn lines(councils: &CouncilStats, width: usize) -> Vec<StyledLine> {
     let tables = [
         depths(&councils.by_depth, width),
         recursion(councils, width),
@@ -23,12 +25,12 @@ pub(super) fn lines(councils: &Councils, width: usize) -> Vec<Line> {
     ];
     let tables = tables.into_iter().filter(|table| !table.is_empty());
     tables
-        .flat_map(|table| std::iter::once(Line::new()).chain(table))
+        .flat_map(|table| std::iter::once(StyledLine::new()).chain(table))
         .collect()
 }
 
 /// One column for each depth.
-fn depths(rows: &[DepthFigures], width: usize) -> Vec<Line> {
+fn depths(rows: &[DepthStats], width: usize) -> Vec<StyledLine> {
     let names = [
         "runs",
         "approve",
@@ -46,16 +48,16 @@ fn depths(rows: &[DepthFigures], width: usize) -> Vec<Line> {
         "agreement",
     ];
     let names = names.map(str::to_owned).to_vec();
-    let mut table = vec![Column::new("councils", Side::Left, names)];
+    let mut table = vec![TableColumn::new("councils", ColumnSide::Left, names)];
     table.extend(rows.iter().map(|row| {
         let head = format!("depth {}", row.depth);
-        Column::new(head, Side::Right, depth(row))
+        TableColumn::new(head, ColumnSide::Right, depth(row))
     }));
     table::lines(&table, width)
 }
 
-fn depth(row: &DepthFigures) -> Vec<String> {
-    let Decided {
+fn depth(row: &DepthStats) -> Vec<String> {
+    let DecisionStats {
         runs,
         decisions,
         confidence,
@@ -81,7 +83,7 @@ fn depth(row: &DepthFigures) -> Vec<String> {
 }
 
 /// Mean and median time, and what one decision took: calls, tokens, cost.
-fn spending(decided: &Decided) -> [String; 5] {
+fn spending(decided: &DecisionStats) -> [String; 5] {
     let time = |time: Option<_>| time.map_or_else(nothing, figures::latency);
     let used = decided.used.as_ref();
     [
@@ -94,10 +96,10 @@ fn spending(decided: &Decided) -> [String; 5] {
 }
 
 /// With and without recursion, two rows for each comparison that there is.
-fn recursion(councils: &Councils, width: usize) -> Vec<Line> {
+fn recursion(councils: &CouncilStats, width: usize) -> Vec<StyledLine> {
     let compared = &councils.compared;
     let all = &compared.all_runs;
-    let mut rows: Vec<(String, Option<&Decided>)> = Vec::new();
+    let mut rows: Vec<(String, Option<&DecisionStats>)> = Vec::new();
     for (name, comparison) in [
         ("same run", &compared.same_run),
         ("same question", &compared.same_question),
@@ -121,14 +123,16 @@ fn recursion(councils: &Councils, width: usize) -> Vec<Line> {
     // What is said of a whole comparison takes its line for itself.
     for (line, (said, decided)) in lines.iter_mut().skip(1).zip(&rows) {
         if decided.is_none() {
-            *line = Line::new().with(Tone::Plain, said.as_str()).clipped(width);
+            *line = StyledLine::new()
+                .with(LineStyle::Plain, said.as_str())
+                .clipped(width);
         }
     }
     lines
 }
 
-fn sides(rows: &[(String, Option<&Decided>)], width: usize) -> Vec<Column> {
-    let numbers = |decided: &Decided| {
+fn sides(rows: &[(String, Option<&DecisionStats>)], width: usize) -> Vec<TableColumn> {
+    let numbers = |decided: &DecisionStats| {
         let [mean, p50, calls, tokens, cost] = spending(decided);
         let runs = figures::count(decided.runs);
         let confidence = percent(decided.confidence);
@@ -142,13 +146,17 @@ fn sides(rows: &[(String, Option<&Decided>)], width: usize) -> Vec<Column> {
     let names = rows
         .iter()
         .map(|(name, decided)| decided.map_or_else(String::new, |_| name.clone()));
-    let mut table = vec![Column::new("recursion", Side::Left, names.collect())];
+    let mut table = vec![TableColumn::new(
+        "recursion",
+        ColumnSide::Left,
+        names.collect(),
+    )];
     let heads = [
         "runs", "mean", "p50", "calls", "tokens", "cost", "sure", "agree",
     ];
     table.extend(heads.into_iter().enumerate().map(|(at, head)| {
         let cells = cells.iter().filter_map(|row| row.get(at).cloned());
-        Column::new(head, Side::Right, cells.collect())
+        TableColumn::new(head, ColumnSide::Right, cells.collect())
     }));
     table::fit(
         &mut table,
@@ -158,7 +166,7 @@ fn sides(rows: &[(String, Option<&Decided>)], width: usize) -> Vec<Column> {
     table
 }
 
-fn changed(comparison: &Comparison) -> String {
+fn changed(comparison: &DepthComparison) -> String {
     let changed = figures::count(comparison.changed);
     let all = many(comparison.compared, "decision", "decisions");
     let share = percent(comparison.changed_share);
@@ -166,9 +174,9 @@ fn changed(comparison: &Comparison) -> String {
 }
 
 /// One row for each seat; a sub-chief is set in below its chief.
-fn seats(chiefs: &[SeatFigures], width: usize) -> Vec<Line> {
-    let column = |head, cell: &dyn Fn(&SeatFigures) -> String| {
-        Column::new(head, Side::Right, chiefs.iter().map(cell).collect())
+fn seats(chiefs: &[SeatStats], width: usize) -> Vec<StyledLine> {
+    let column = |head, cell: &dyn Fn(&SeatStats) -> String| {
+        TableColumn::new(head, ColumnSide::Right, chiefs.iter().map(cell).collect())
     };
     let mut table = vec![
         column("appr", &|seat| figures::count(seat.votes.approve)),
@@ -192,11 +200,14 @@ fn seats(chiefs: &[SeatFigures], width: usize) -> Vec<Line> {
     table::fit(&mut table, &["reused", "tokens", "time", "abst"], left);
     let left = width.saturating_sub(table::taken(&table));
     let names = chiefs.iter().map(|seat| clip(&name(seat), left));
-    table.insert(0, Column::new("seat", Side::Left, names.collect()));
+    table.insert(
+        0,
+        TableColumn::new("seat", ColumnSide::Left, names.collect()),
+    );
     table::lines(&table, width)
 }
 
-fn name(seat: &SeatFigures) -> String {
+fn name(seat: &SeatStats) -> String {
     let name = seat.seat.rsplit('/').next().unwrap_or_default();
     format!("{}{}", "  ".repeat(seat.depth), one_line(name))
 }

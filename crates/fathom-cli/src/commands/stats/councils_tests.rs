@@ -2,8 +2,11 @@ use super::super::samples::{councils, runs};
 use super::*;
 use crate::plain_text::columns;
 
-fn picture(councils: &Councils, width: usize) -> String {
-    let lines: Vec<String> = lines(councils, width).iter().map(Line::plain).collect();
+fn picture(councils: &CouncilStats, width: usize) -> String {
+    let lines: Vec<String> = lines(councils, width)
+        .iter()
+        .map(StyledLine::plain)
+        .collect();
     lines.join("\n")
 }
 
@@ -27,7 +30,7 @@ fn c09_no_line_is_wider_than_the_terminal() {
 
 #[test]
 fn c07_what_was_not_compared_is_not_shown() {
-    let flat = Councils::of(&runs("network")[..3]).unwrap();
+    let flat = CouncilStats::of(&runs("network")[..3]).unwrap();
     let picture = picture(&flat, 80);
     assert!(picture.contains("depth 0"));
     assert!(!picture.contains("recursion"), "{picture}");

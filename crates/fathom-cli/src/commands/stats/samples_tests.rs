@@ -1,9 +1,9 @@
 //! Councils for tests.
 
 use fathom_core::amounts::Amounts;
-use fathom_core::programs::council::Report;
+use fathom_core::programs::council::CouncilReport;
 use fathom_core::unit::{Millis, Nanodollars};
-use fathom_host::council_figures::{Councils, Matter, PastCouncil, Sides};
+use fathom_host::council_figures::{ComparisonKey, CouncilStats, DecisionPaths, PastCouncil};
 use serde_json::{Value, json};
 
 fn seat(name: &str, said: &str, tokens: u64, children: &[Value]) -> Value {
@@ -44,8 +44,8 @@ fn council(question: &str, vote: Option<&str>, depth: u8, votes: &[Value]) -> Pa
         "elapsed": 0,
     });
     PastCouncil {
-        matter: Matter::new(question, String::new(), ["main".into(), "sub".into()]),
-        report: serde_json::from_value::<Report>(report).unwrap(),
+        matter: ComparisonKey::new(question, String::new(), ["main".into(), "sub".into()]),
+        report: serde_json::from_value::<CouncilReport>(report).unwrap(),
         spent: spent(3 + 6 * deep),
         elapsed: Millis(3_900 + 8_400 * deep + 37 * question.len() as u64),
         sides: None,
@@ -64,7 +64,7 @@ fn spent(calls: u64) -> Amounts {
 fn compared(mut run: PastCouncil, alone: &str) -> PastCouncil {
     let alone = json!({"vote": alone, "confidence": 640, "agreement": 660, "elapsed": 4_100});
     run.report.alone = Some(serde_json::from_value(alone).unwrap());
-    run.sides = Some(Sides {
+    run.sides = Some(DecisionPaths {
         without: spent(3),
         with: run.spent.minus(spent(3)),
     });
@@ -135,6 +135,6 @@ pub(super) fn runs(third: &str) -> Vec<PastCouncil> {
     ]
 }
 
-pub(super) fn councils(third: &str) -> Councils {
-    Councils::of(&runs(third)).unwrap()
+pub(super) fn councils(third: &str) -> CouncilStats {
+    CouncilStats::of(&runs(third)).unwrap()
 }

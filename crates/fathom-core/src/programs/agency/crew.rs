@@ -1,28 +1,28 @@
 //! How one role has another work: a child with that role's contract and no more.
 
-use super::params::Member;
+use super::params::CrewMember;
 use crate::amounts::Amounts;
-use crate::contract::{Contract, Role};
+use crate::contract::{AgentRole, Contract};
 use crate::event::ProgramSpec;
-use crate::program::{Ask, View};
-use crate::recursion::{SpawnRequest, Trigger};
+use crate::program::{Ask, ProgramView};
+use crate::recursion::{SpawnRequest, SpawnTrigger};
 use crate::text::Text;
 
 /// A child of one role.
-pub(super) struct Child<'a> {
+pub(super) struct RoleChild<'a> {
     pub(super) kind: &'a str,
-    pub(super) trigger: Trigger,
+    pub(super) trigger: SpawnTrigger,
     pub(super) why: &'a str,
     pub(super) fetch: &'a str,
     pub(super) goal: String,
-    pub(super) role: Role,
+    pub(super) role: AgentRole,
     pub(super) program: ProgramSpec,
     pub(super) at_least: Amounts,
 }
 
-impl Child<'_> {
+impl RoleChild<'_> {
     /// Asks for it, with what the role's agent file allows.
-    pub(super) fn ask(self, member: &Member, view: &View<'_>) -> Ask {
+    pub(super) fn ask(self, member: &CrewMember, view: &ProgramView<'_>) -> Ask {
         Ask::Spawn(Box::new(SpawnRequest {
             child_type: self.kind.to_owned(),
             class: self.trigger.class(),

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::params::Limits;
-use crate::domain::{Access, DomainRequest};
-use crate::model::{Delivery, Message, Speaker};
-use crate::outcome::{HandoffTicket, NextAction, Status, Summary, Verdict};
+use super::params::AgencyLimits;
+use crate::domain::{DomainAccess, DomainRequest};
+use crate::model::{ChatMessage, ReplyMode, Speaker};
+use crate::outcome::{EpisodeStatus, HandoffTicket, NextAction, ProgramVerdict, ResultSummary};
 use crate::packet::Packet;
-use crate::program::{Ask, ModelAsk, OnOutage, View};
+use crate::program::{Ask, ModelAsk, OnOutage, ProgramView};
 use crate::stop::StopReason;
 use crate::text::Text;
 
@@ -16,18 +16,18 @@ pub(super) fn call(
     standing: &str,
     prompt: String,
     schema: &Value,
-    limits: &Limits,
-    view: &View<'_>,
+    limits: &AgencyLimits,
+    view: &ProgramView<'_>,
 ) -> Ask {
     let packet = Packet {
         standing: Text::from(standing),
-        prompt: vec![Message::new(Speaker::User, prompt)],
+        prompt: vec![ChatMessage::new(Speaker::User, prompt)],
         ..Packet::default()
     };
     Ask::Model(Box::new(ModelAsk {
         output_tokens_max: limits.output_tokens,
         schema: Some(Text::new(schema.to_string())),
-        delivery: Delivery::Whole,
+        delivery: ReplyMode::Whole,
         timeout: limits.timeout,
         on_outage: OnOutage::Fail,
         temperature_milli: Some(0),
@@ -42,7 +42,7 @@ pub(super) fn append(domain: &str, kind: &str, id: &str, body: &Value, evidence:
     });
     Ask::Domain(DomainRequest::new(
         domain,
-        Access::Write,
+        DomainAccess::Write,
         request.to_string(),
     ))
 }
@@ -53,7 +53,7 @@ pub(super) fn read(domain: &str, kind: &str) -> Ask {
         json!({ "op": "read", "kind": kind, "limit": READ_RECORDS, "bytes_max": READ_BYTES });
     Ask::Domain(DomainRequest::new(
         domain,
-        Access::Read,
+        DomainAccess::Read,
         request.to_string(),
     ))
 }
@@ -85,8 +85,8 @@ pub(super) fn field(reply: &Value, key: &str, chars_max: usize) -> Option<String
 }
 
 /// How a role ends.
-pub(super) struct End {
-    pub(super) status: Status,
+pub(super) struct RoleEnd {
+    pub(super) status: EpisodeStatus,
     pub(super) stop: StopReason,
     pub(super) answer: Option<String>,
     pub(super) did: String,
@@ -96,11 +96,11 @@ pub(super) struct End {
     pub(super) report: Option<Value>,
 }
 
-impl End {
+impl RoleEnd {
     /// It is done.
     pub(super) fn ok(answer: String, did: impl Into<String>, found: impl Into<String>) -> Self {
         Self {
-            status: Status::Ok,
+            status: EpisodeStatus::Ok,
             stop: StopReason::Success,
             answer: Some(answer),
             did: did.into(),
@@ -114,7 +114,7 @@ impl End {
     /// It is not done.
     pub(super) fn failed(stop: StopReason, did: impl Into<String>, why: impl Into<String>) -> Self {
         Self {
-            status: Status::Failed,
+            status: EpisodeStatus::Failed,
             stop,
             answer: None,
             did: did.into(),
@@ -128,7 +128,7 @@ impl End {
     /// A person should look.
     pub(super) fn review(stop: StopReason, ticket: HandoffTicket, answer: Option<String>) -> Self {
         Self {
-            status: Status::NeedsReview,
+            status: EpisodeStatus::NeedsReview,
             stop,
             answer,
             did: ticket.tried.as_str().to_owned(),
@@ -145,7 +145,7 @@ impl End {
     }
 
     pub(super) fn finish(self, goal: &str) -> Vec<Ask> {
-        let summary = Summary::new(
+        let summary = ResultSummary::new(
             [
                 format!("goal: {}", crate::outcome::clip(goal, 120)),
                 self.did,
@@ -153,7 +153,7 @@ impl End {
             ],
             [],
         );
-        vec![Ask::Finish(Box::new(Verdict {
+        vec![Ask::Finish(Box::new(ProgramVerdict {
             status: self.status,
             stop: self.stop,
             answer: self.answer.map(Text::new),
@@ -172,7 +172,7 @@ pub(super) fn latest(domain: &str, kind: &str, id: &str) -> Ask {
     let request = json!({ "op": "latest", "kind": kind, "id": id });
     Ask::Domain(DomainRequest::new(
         domain,
-        Access::Read,
+        DomainAccess::Read,
         request.to_string(),
     ))
 }

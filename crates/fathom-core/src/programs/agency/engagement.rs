@@ -7,15 +7,15 @@ use std::collections::{BTreeSet, VecDeque};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::desk::{self, End, append, call, field, read};
-use super::params::{Lane, Limits};
+use super::desk::{self, RoleEnd, append, call, field, read};
+use super::params::{AgencyLimits, PublishingLane};
 use super::publisher::post_of;
 use crate::domain::name;
 use crate::effect::EffectOutcome;
 use crate::event::ProgramSpec;
 use crate::id::AskId;
 use crate::outcome::{HandoffTicket, clip};
-use crate::program::{Ask, Input, Program, ProgramError, View};
+use crate::program::{Ask, Program, ProgramError, ProgramInput, ProgramView};
 use crate::programs::reply::form;
 use crate::stop::StopReason;
 use crate::text::Text;
@@ -33,18 +33,18 @@ const REPLY_CHARS_MAX: u32 = 400;
 /// What engagement works with.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Params {
+pub(super) struct EngagementConfig {
     pub(super) prompt: String,
     pub(super) rubric: String,
     /// What may be said, each with where it comes from.
     pub(super) given: Vec<(String, String)>,
     /// The post whose comments are looked at.
     pub(super) post: String,
-    pub(super) lane: Lane,
-    pub(super) limits: Limits,
+    pub(super) lane: PublishingLane,
+    pub(super) limits: AgencyLimits,
 }
 
-impl Params {
+impl EngagementConfig {
     pub(super) fn spec(&self) -> ProgramSpec {
         ProgramSpec::new(NAME, self)
     }
@@ -52,7 +52,7 @@ impl Params {
 
 /// Something that a person said.
 #[derive(Clone, Debug)]
-struct Comment {
+struct ReceivedComment {
     id: String,
     author: String,
     text: String,
@@ -60,7 +60,7 @@ struct Comment {
 
 /// What became of a comment.
 #[derive(Clone, Debug, Serialize)]
-struct Answered {
+struct CommentOutcome {
     comment: String,
     intent: String,
     outcome: String,
@@ -68,65 +68,65 @@ struct Answered {
 }
 
 /// What is waited for, about the comment at the head of the queue.
-enum Waiting {
+enum EngagementState {
     Feed,
     Events,
     Actions,
     Draft,
-    Annotation(Draft),
-    Sent(Draft),
+    Annotation(AnswerDraft),
+    Sent(AnswerDraft),
     Action,
     Summary,
 }
 
 #[derive(Clone, Debug)]
-struct Draft {
+struct AnswerDraft {
     intent: String,
     risky: bool,
     reply: String,
 }
 
 /// The program.
-pub(super) struct Engagement {
-    params: Params,
+pub(super) struct EngagementProgram {
+    params: EngagementConfig,
     goal: String,
     awaited: AskId,
-    waiting: Waiting,
-    comments: VecDeque<Comment>,
-    answered: Vec<Answered>,
+    waiting: EngagementState,
+    comments: VecDeque<ReceivedComment>,
+    answered: Vec<CommentOutcome>,
     tickets: Vec<HandoffTicket>,
 }
 
-impl Engagement {
+impl EngagementProgram {
     pub(super) fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         Ok(Self {
             params: spec.read()?,
             goal: String::new(),
             awaited: AskId::default(),
-            waiting: Waiting::Feed,
+            waiting: EngagementState::Feed,
             comments: VecDeque::new(),
             answered: Vec::new(),
             tickets: Vec::new(),
         })
     }
 
-    fn wait(&mut self, waiting: Waiting, ask: Ask, view: &View<'_>) -> Vec<Ask> {
+    fn wait(&mut self, waiting: EngagementState, ask: Ask, view: &ProgramView<'_>) -> Vec<Ask> {
         self.awaited = view.next_ask;
         self.waiting = waiting;
         vec![ask]
     }
 
-    fn feed(&mut self, view: &View<'_>) -> Vec<Ask> {
+    fn feed(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         let Some(feed) = &self.params.lane.feed else {
             return self.finish();
         };
         let event = format!("feed/{}", self.params.post);
         let request = feed.request(&event, &json!({ "post": self.params.post }));
-        self.wait(Waiting::Feed, Ask::Effect(request), view)
+        self.wait(EngagementState::Feed, Ask::Effect(request), view)
     }
 
     /// Takes the next comment in hand.
-    fn next(&mut self, view: &View<'_>) -> Vec<Ask> {
+    fn next(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         let Some(comment) = self.comments.front() else {
             return self.finish();
         };
@@ -160,12 +160,12 @@ impl Engagement {
             &self.params.limits,
             view,
         );
-        self.wait(Waiting::Draft, ask, view)
+        self.wait(EngagementState::Draft, ask, view)
     }
 
-    fn on_draft(&mut self, said: &Text, view: &View<'_>) -> Vec<Ask> {
+    fn on_draft(&mut self, said: &Text, view: &ProgramView<'_>) -> Vec<Ask> {
         let reply: Value = form(said.as_str()).unwrap_or_default();
-        let draft = Draft {
+        let draft = AnswerDraft {
             intent: field(&reply, "intent", 20).unwrap_or_else(|| "other".to_owned()),
             // What cannot be read is not sent.
             risky: reply.get("risk").and_then(Value::as_str) != Some("low"),
@@ -184,10 +184,10 @@ impl Engagement {
             &body,
             &[pointer],
         );
-        self.wait(Waiting::Annotation(draft), ask, view)
+        self.wait(EngagementState::Annotation(draft), ask, view)
     }
 
-    fn send(&mut self, draft: Draft, view: &View<'_>) -> Vec<Ask> {
+    fn send(&mut self, draft: AnswerDraft, view: &ProgramView<'_>) -> Vec<Ask> {
         let for_person = draft.risky
             || draft.reply.is_empty()
             || matches!(draft.intent.as_str(), "spam" | "complaint");
@@ -195,14 +195,14 @@ impl Engagement {
             (Some(reply), Some(comment)) if !for_person => {
                 let arguments = json!({ "comment": comment.id, "text": draft.reply });
                 let request = reply.request(&format!("comment/{}", comment.id), &arguments);
-                self.wait(Waiting::Sent(draft), Ask::Effect(request), view)
+                self.wait(EngagementState::Sent(draft), Ask::Effect(request), view)
             }
             _ => self.hand_over(&draft, "nobody was answered", view),
         }
     }
 
     /// Leaves a comment to a person.
-    fn hand_over(&mut self, draft: &Draft, known: &str, view: &View<'_>) -> Vec<Ask> {
+    fn hand_over(&mut self, draft: &AnswerDraft, known: &str, view: &ProgramView<'_>) -> Vec<Ask> {
         let Some(comment) = self.comments.front().cloned() else {
             return self.finish();
         };
@@ -235,11 +235,11 @@ impl Engagement {
         );
         // Nothing was said, so there is nothing to sum up.
         self.comments.pop_front();
-        self.wait(Waiting::Summary, ask, view)
+        self.wait(EngagementState::Summary, ask, view)
     }
 
-    fn note(&mut self, comment: &str, draft: &Draft, outcome: &str, reply: Option<String>) {
-        self.answered.push(Answered {
+    fn note(&mut self, comment: &str, draft: &AnswerDraft, outcome: &str, reply: Option<String>) {
+        self.answered.push(CommentOutcome {
             comment: comment.to_owned(),
             intent: draft.intent.clone(),
             outcome: outcome.to_owned(),
@@ -247,8 +247,8 @@ impl Engagement {
         });
     }
 
-    fn on_sent(&mut self, outcome: &EffectOutcome, view: &View<'_>) -> Vec<Ask> {
-        let Waiting::Sent(draft) = &self.waiting else {
+    fn on_sent(&mut self, outcome: &EffectOutcome, view: &ProgramView<'_>) -> Vec<Ask> {
+        let EngagementState::Sent(draft) = &self.waiting else {
             return Vec::new();
         };
         let draft = draft.clone();
@@ -270,7 +270,7 @@ impl Engagement {
                     &body,
                     &[pointer],
                 );
-                self.wait(Waiting::Action, ask, view)
+                self.wait(EngagementState::Action, ask, view)
             }
             EffectOutcome::Failed { detail } | EffectOutcome::Unknown { detail } => {
                 let known = detail.as_str().to_owned();
@@ -279,25 +279,25 @@ impl Engagement {
         }
     }
 
-    fn on_kept(&mut self, answer: &Text, view: &View<'_>) -> Vec<Ask> {
+    fn on_kept(&mut self, answer: &Text, view: &ProgramView<'_>) -> Vec<Ask> {
         let records = match desk::records(answer) {
             Ok(records) => records,
             Err(why) => {
                 let rule = clip(&why, 120);
-                return End::failed(StopReason::PolicyDeny { rule }, "engagement", why)
+                return RoleEnd::failed(StopReason::PolicyDeny { rule }, "engagement", why)
                     .finish(&self.goal);
             }
         };
         match &self.waiting {
-            Waiting::Events => {
+            EngagementState::Events => {
                 self.comments = comments(&records, &self.params.post);
                 self.wait(
-                    Waiting::Actions,
+                    EngagementState::Actions,
                     read(name::ACTIONS, "engagement_action"),
                     view,
                 )
             }
-            Waiting::Actions => {
+            EngagementState::Actions => {
                 // What was answered before is not answered again.
                 let done: BTreeSet<&str> = records
                     .iter()
@@ -309,11 +309,11 @@ impl Engagement {
                 self.comments.truncate(most);
                 self.next(view)
             }
-            Waiting::Annotation(draft) => {
+            EngagementState::Annotation(draft) => {
                 let draft = draft.clone();
                 self.send(draft, view)
             }
-            Waiting::Action => {
+            EngagementState::Action => {
                 let comment = self.comments.pop_front();
                 let Some(comment) = comment else {
                     return self.finish();
@@ -331,10 +331,10 @@ impl Engagement {
                     &body,
                     &[pointer],
                 );
-                self.wait(Waiting::Summary, ask, view)
+                self.wait(EngagementState::Summary, ask, view)
             }
-            Waiting::Summary => self.next(view),
-            Waiting::Feed | Waiting::Draft | Waiting::Sent(_) => Vec::new(),
+            EngagementState::Summary => self.next(view),
+            EngagementState::Feed | EngagementState::Draft | EngagementState::Sent(_) => Vec::new(),
         }
     }
 
@@ -343,8 +343,8 @@ impl Engagement {
         let sent = self.answered.iter().filter(|one| one.reply.is_some());
         let did = format!("answered {} of {}", sent.count(), self.answered.len());
         let end = match self.tickets.first() {
-            None => End::ok(answer.to_string(), did, "nobody is left to be answered"),
-            Some(ticket) => End::review(
+            None => RoleEnd::ok(answer.to_string(), did, "nobody is left to be answered"),
+            Some(ticket) => RoleEnd::review(
                 StopReason::ReviewFailed,
                 ticket.clone(),
                 Some(answer.to_string()),
@@ -355,12 +355,12 @@ impl Engagement {
 }
 
 /// The comments under a post.
-fn comments(records: &[Value], post: &str) -> VecDeque<Comment> {
+fn comments(records: &[Value], post: &str) -> VecDeque<ReceivedComment> {
     let read = |record: &Value| {
         let body = record.get("body")?;
         let said = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
         (said("about").as_deref() == Some(post)).then_some(())?;
-        Some(Comment {
+        Some(ReceivedComment {
             id: record.get("id")?.as_str()?.to_owned(),
             author: said("author").unwrap_or_else(|| "someone".to_owned()),
             text: said("text")?,
@@ -369,33 +369,36 @@ fn comments(records: &[Value], post: &str) -> VecDeque<Comment> {
     records.iter().filter_map(read).collect()
 }
 
-impl Program for Engagement {
-    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+impl Program for EngagementProgram {
+    fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
         match input {
-            Input::Start(started) => {
+            ProgramInput::Start(started) => {
                 started.goal.as_str().clone_into(&mut self.goal);
                 self.feed(view)
             }
-            Input::Effect { ask, outcome } if ask == self.awaited => match &self.waiting {
-                Waiting::Feed => self.wait(
-                    Waiting::Events,
+            ProgramInput::Effect { ask, outcome } if ask == self.awaited => match &self.waiting {
+                EngagementState::Feed => self.wait(
+                    EngagementState::Events,
                     read(name::EVENTS, "engagement_event"),
                     view,
                 ),
                 _ => self.on_sent(outcome, view),
             },
-            Input::Reply { ask, reply } if ask == self.awaited => self.on_draft(&reply.text, view),
-            Input::Host { ask, text } if ask == self.awaited => self.on_kept(text, view),
-            Input::Failed { ask, failure } if ask == self.awaited => {
-                let draft = Draft {
+            ProgramInput::Reply { ask, reply } if ask == self.awaited => {
+                self.on_draft(&reply.text, view)
+            }
+            ProgramInput::Host { ask, text } if ask == self.awaited => self.on_kept(text, view),
+            ProgramInput::Failed { ask, failure } if ask == self.awaited => {
+                let draft = AnswerDraft {
                     intent: "other".to_owned(),
                     risky: true,
                     reply: String::new(),
                 };
                 self.hand_over(&draft, &failure.to_string(), view)
             }
-            Input::Refused { ask, reason } if ask == self.awaited => {
-                End::failed(reason.as_stop(), "engagement", reason.to_string()).finish(&self.goal)
+            ProgramInput::Refused { ask, reason } if ask == self.awaited => {
+                RoleEnd::failed(reason.as_stop(), "engagement", reason.to_string())
+                    .finish(&self.goal)
             }
             _ => Vec::new(),
         }

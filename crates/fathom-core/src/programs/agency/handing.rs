@@ -3,28 +3,28 @@
 use serde_json::{Value, json};
 
 use super::child;
-use super::crew::{Child, ONE_CALL};
-use super::orchestrator::{At, Orchestrator, capsule_id};
-use super::params::Member;
+use super::crew::{ONE_CALL, RoleChild};
+use super::orchestrator::{AgencyProgram, AgencyStage, capsule_id};
+use super::params::CrewMember;
 use super::{engagement, proof, publisher, scribe, verifier};
 use crate::amounts::Amounts;
-use crate::contract::Role;
-use crate::program::{Ask, View};
+use crate::contract::AgentRole;
+use crate::program::{Ask, ProgramView};
 use crate::programs::direct;
-use crate::recursion::Trigger;
+use crate::recursion::SpawnTrigger;
 
 const JUDGE: &str = "You judge an asset against a rubric and the facts you are given. The first word of your reply is PASS or \
                      FAIL. After it, say in one or two sentences why.";
 
-impl Orchestrator {
+impl AgencyProgram {
     /// Has a capsule made of a source: retrieval, because one that is needed is missing.
-    pub(super) fn make(&mut self, i: usize, view: &View<'_>) -> Vec<Ask> {
+    pub(super) fn make(&mut self, i: usize, view: &ProgramView<'_>) -> Vec<Ask> {
         let Some(source) = self.params.sources.get(i) else {
             return self.plan(view);
         };
-        let program = direct::Params {
+        let program = direct::DirectConfig {
             system: self.params.crew.orchestrator.prompt.clone(),
-            material: vec![direct::Material {
+            material: vec![direct::PromptMaterial {
                 source: format!("{} of {}", source.kind, self.params.brand),
                 text: source.text.clone(),
             }],
@@ -33,84 +33,84 @@ impl Orchestrator {
             temperature_milli: Some(0),
             continuations_max: 0,
             stream: false,
-            ..direct::Params::default()
+            ..direct::DirectConfig::default()
         };
-        let child = Child {
+        let child = RoleChild {
             kind: child::RETRIEVE,
-            trigger: Trigger::MissingCapsule,
+            trigger: SpawnTrigger::MissingCapsule,
             why: "there is no capsule of this source",
             fetch: "the facts that matter, in few lines",
             goal: format!(
                 "Sum up the {} of {} in at most twelve lines: facts, names, dates and rules, nothing else.",
                 source.kind, self.params.brand
             ),
-            role: Role::Orchestrator,
+            role: AgentRole::Orchestrator,
             program: program.spec(),
             at_least: ONE_CALL,
         };
         // It sums up what it is given, and nothing else.
-        let ask = child.ask(&Member::default(), view);
-        self.go(At::Make(i), ask, view)
+        let ask = child.ask(&CrewMember::default(), view);
+        self.go(AgencyStage::Make(i), ask, view)
     }
 
     /// Has a capsule held against its source.
-    pub(super) fn prove(&mut self, i: usize, view: &View<'_>) -> Vec<Ask> {
+    pub(super) fn prove(&mut self, i: usize, view: &ProgramView<'_>) -> Vec<Ask> {
         let Some(source) = self.params.sources.get(i) else {
             return self.plan(view);
         };
-        let program = proof::Params {
+        let program = proof::CapsuleCheckConfig {
             report: capsule_id(source),
             text: self.capsule.clone(),
             source: source.text.clone(),
         };
-        let child = Child {
+        let child = RoleChild {
             kind: child::VERIFY,
-            trigger: Trigger::UnprovenCapsule,
+            trigger: SpawnTrigger::UnprovenCapsule,
             why: "a capsule is used again and again",
             fetch: "whether its facts stand in the source",
             goal: format!(
                 "Check the capsule of the {} of {}.",
                 source.kind, self.params.brand
             ),
-            role: Role::Verifier,
+            role: AgentRole::Verifier,
             program: program.spec(),
             at_least: Amounts::ZERO,
         };
         let ask = child.ask(&self.params.crew.verifier, view);
-        self.go(At::Prove(i), ask, view)
+        self.go(AgencyStage::Prove(i), ask, view)
     }
 
-    pub(super) fn plan(&mut self, view: &View<'_>) -> Vec<Ask> {
+    pub(super) fn plan(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         let member = &self.params.crew.planner;
-        let program = scribe::Params {
+        let program = scribe::WriterConfig {
             prompt: member.prompt.clone(),
-            work: scribe::Work::Plan {
+            work: scribe::WritingTask::Plan {
                 id: self.id("plan"),
             },
             given: self.capsules.clone(),
             limits: self.params.limits,
         };
-        let child = Child {
+        let child = RoleChild {
             kind: child::PLAN,
-            trigger: Trigger::TaskPacket,
+            trigger: SpawnTrigger::TaskPacket,
             why: "the goal needs a plan",
             fetch: "a plan node",
             goal: self.goal.clone(),
-            role: Role::Planner,
+            role: AgentRole::Planner,
             program: program.spec(),
             at_least: ONE_CALL,
         };
         let ask = child.ask(member, view);
-        self.go(At::Plan, ask, view)
+        self.go(AgencyStage::Plan, ask, view)
     }
 
-    pub(super) fn create(&mut self, view: &View<'_>) -> Vec<Ask> {
+    pub(super) fn create(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         let member = &self.params.crew.creator;
         let mut given = self.capsules.clone();
         given.push((format!("plan_node:{}", self.id("plan")), self.plan.clone()));
-        let program = scribe::Params {
+        let program = scribe::WriterConfig {
             prompt: member.prompt.clone(),
-            work: scribe::Work::Asset {
+            work: scribe::WritingTask::Asset {
                 id: self.id("asset"),
                 plan: self.id("plan"),
                 blueprint: Box::new(self.params.blueprint.clone()),
@@ -120,23 +120,23 @@ impl Orchestrator {
             given,
             limits: self.params.limits,
         };
-        let child = Child {
+        let child = RoleChild {
             kind: child::CREATE,
-            trigger: Trigger::TaskPacket,
+            trigger: SpawnTrigger::TaskPacket,
             why: "the plan needs an asset",
             fetch: "an asset",
             goal: self.goal.clone(),
-            role: Role::Creator,
+            role: AgentRole::Creator,
             program: program.spec(),
             at_least: ONE_CALL,
         };
         let ask = child.ask(member, view);
-        self.go(At::Create, ask, view)
+        self.go(AgencyStage::Create, ask, view)
     }
 
     /// Something is about to go out: a second pair of eyes looks first.
-    pub(super) fn judge(&mut self, view: &View<'_>) -> Vec<Ask> {
-        let program = direct::Params {
+    pub(super) fn judge(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
+        let program = direct::DirectConfig {
             system: JUDGE.to_owned(),
             output_tokens_max: 160,
             timeout: self.params.limits.timeout,
@@ -146,41 +146,41 @@ impl Orchestrator {
             material: self
                 .capsules
                 .iter()
-                .map(|(source, text)| direct::Material {
+                .map(|(source, text)| direct::PromptMaterial {
                     source: source.clone(),
                     text: text.clone(),
                 })
                 .collect(),
-            ..direct::Params::default()
+            ..direct::DirectConfig::default()
         };
-        let child = Child {
+        let child = RoleChild {
             kind: child::CRITIQUE,
-            trigger: Trigger::HighStakesAction,
+            trigger: SpawnTrigger::HighStakesAction,
             why: "it is about to be published",
             fetch: "PASS or FAIL, and why",
             goal: format!("Rubric:\n{}\n\nAsset:\n{}", self.params.rubric, self.asset),
-            role: Role::Verifier,
+            role: AgentRole::Verifier,
             program: program.spec(),
             at_least: ONE_CALL,
         };
-        let ask = child.ask(&Member::default(), view);
-        self.go(At::Judge, ask, view)
+        let ask = child.ask(&CrewMember::default(), view);
+        self.go(AgencyStage::Judge, ask, view)
     }
 
-    pub(super) fn publish(&mut self, view: &View<'_>) -> Vec<Ask> {
-        let program = publisher::Params {
+    pub(super) fn publish(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
+        let program = publisher::PublisherConfig {
             asset: self.id("asset"),
             payload: self.id("payload"),
             occasion: self.params.occasion.clone(),
             lane: self.params.lane.clone(),
         };
-        let child = Child {
+        let child = RoleChild {
             kind: child::PUBLISH,
-            trigger: Trigger::TaskPacket,
+            trigger: SpawnTrigger::TaskPacket,
             why: "the asset is ready",
             fetch: "the platform's receipt",
             goal: self.goal.clone(),
-            role: Role::Publisher,
+            role: AgentRole::Publisher,
             program: program.spec(),
             at_least: Amounts {
                 tools: 1,
@@ -188,17 +188,22 @@ impl Orchestrator {
             },
         };
         let ask = child.ask(&self.params.crew.publisher, view);
-        self.go(At::Publish, ask, view)
+        self.go(AgencyStage::Publish, ask, view)
     }
 
-    pub(super) fn verify(&mut self, at: At, look: &verifier::Params, view: &View<'_>) -> Vec<Ask> {
-        let child = Child {
+    pub(super) fn verify(
+        &mut self,
+        at: AgencyStage,
+        look: &verifier::VerifierConfig,
+        view: &ProgramView<'_>,
+    ) -> Vec<Ask> {
+        let child = RoleChild {
             kind: child::VERIFY,
-            trigger: Trigger::EffectAttempted,
+            trigger: SpawnTrigger::EffectAttempted,
             why: "something was sent",
             fetch: "whether it can be seen",
             goal: self.goal.clone(),
-            role: Role::Verifier,
+            role: AgentRole::Verifier,
             program: look.spec(),
             at_least: Amounts {
                 tools: 1,
@@ -209,10 +214,10 @@ impl Orchestrator {
         self.go(at, ask, view)
     }
 
-    pub(super) fn verify_post(&mut self, view: &View<'_>) -> Vec<Ask> {
+    pub(super) fn verify_post(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         let title = self.post.get("title").and_then(Value::as_str);
         let title = title.unwrap_or_default().to_owned();
-        let look = verifier::Params {
+        let look = verifier::VerifierConfig {
             member: self.params.crew.verifier.clone(),
             report: self.id("seen"),
             look: self.params.lane.seen.clone(),
@@ -222,13 +227,13 @@ impl Orchestrator {
             limits: self.params.limits,
             looks_left: self.params.limits.looks_max,
         };
-        self.verify(At::Verify, &look, view)
+        self.verify(AgencyStage::Verify, &look, view)
     }
 
-    pub(super) fn engage(&mut self, view: &View<'_>) -> Vec<Ask> {
+    pub(super) fn engage(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         let member = &self.params.crew.engagement;
         let post = self.post.get("post").and_then(Value::as_str);
-        let program = engagement::Params {
+        let program = engagement::EngagementConfig {
             prompt: member.prompt.clone(),
             rubric: self.params.reply_rubric.clone(),
             given: self.capsules.clone(),
@@ -236,13 +241,13 @@ impl Orchestrator {
             lane: self.params.lane.clone(),
             limits: self.params.limits,
         };
-        let child = Child {
+        let child = RoleChild {
             kind: child::ENGAGE,
-            trigger: Trigger::TaskPacket,
+            trigger: SpawnTrigger::TaskPacket,
             why: "people may have said something",
             fetch: "who was answered",
             goal: self.goal.clone(),
-            role: Role::Engagement,
+            role: AgentRole::Engagement,
             program: program.spec(),
             at_least: Amounts {
                 tools: 1,
@@ -250,17 +255,17 @@ impl Orchestrator {
             },
         };
         let ask = child.ask(member, view);
-        self.go(At::Engage, ask, view)
+        self.go(AgencyStage::Engage, ask, view)
     }
 
-    pub(super) fn verify_replies(&mut self, i: usize, view: &View<'_>) -> Vec<Ask> {
+    pub(super) fn verify_replies(&mut self, i: usize, view: &ProgramView<'_>) -> Vec<Ask> {
         let (Some(reply), Some(look)) = (self.replies.get(i), &self.params.lane.replied) else {
             return self.document(view);
         };
         let comment = reply.get("comment").and_then(Value::as_str);
         let comment = comment.unwrap_or_default().to_owned();
         let expect = reply.get("reply").and_then(Value::as_str);
-        let look = verifier::Params {
+        let look = verifier::VerifierConfig {
             member: self.params.crew.verifier.clone(),
             report: self.id(&format!("answer-{comment}")),
             look: look.clone(),
@@ -270,35 +275,35 @@ impl Orchestrator {
             limits: self.params.limits,
             looks_left: self.params.limits.looks_max,
         };
-        self.verify(At::VerifyReply(i), &look, view)
+        self.verify(AgencyStage::VerifyReply(i), &look, view)
     }
 
-    pub(super) fn document(&mut self, view: &View<'_>) -> Vec<Ask> {
+    pub(super) fn document(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         let member = &self.params.crew.doc;
         let mut given = Vec::new();
         for (i, stage) in self.stages.iter().enumerate() {
             let said = format!("{}: {} ({})", stage.stage, stage.outcome, stage.status);
             given.push((format!("stage:{}", i + 1), said));
         }
-        let program = scribe::Params {
+        let program = scribe::WriterConfig {
             prompt: member.prompt.clone(),
-            work: scribe::Work::Journal {
+            work: scribe::WritingTask::Journal {
                 id: self.id("journal"),
             },
             given,
             limits: self.params.limits,
         };
-        let child = Child {
+        let child = RoleChild {
             kind: child::DOCUMENT,
-            trigger: Trigger::TaskPacket,
+            trigger: SpawnTrigger::TaskPacket,
             why: "what happened is to be found later",
             fetch: "a journal entry",
             goal: self.goal.clone(),
-            role: Role::Doc,
+            role: AgentRole::Doc,
             program: program.spec(),
             at_least: ONE_CALL,
         };
         let ask = child.ask(member, view);
-        self.go(At::Document, ask, view)
+        self.go(AgencyStage::Document, ask, view)
     }
 }

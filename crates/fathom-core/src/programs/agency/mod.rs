@@ -16,9 +16,12 @@ mod report;
 mod scribe;
 mod verifier;
 
-pub use orchestrator::Orchestrator;
-pub use params::{Blueprint, Crew, Lane, Limits, Member, Offer, Params, Source};
-pub use report::{Report, Stage};
+pub use orchestrator::AgencyProgram;
+pub use params::{
+    AgencyBlueprint, AgencyConfig, AgencyCrew, AgencyLimits, AgencyTool, CapsuleSource, CrewMember,
+    PublishingLane,
+};
+pub use report::{AgencyReport, StageReport};
 
 use crate::event::ProgramSpec;
 use crate::program::{Program, ProgramError};
@@ -57,12 +60,12 @@ pub(super) fn build(spec: &ProgramSpec) -> Option<Result<Box<dyn Program>, Progr
         Box::new(program)
     }
     Some(match spec.name.as_str() {
-        NAME => Orchestrator::new(spec).map(boxed),
-        scribe::NAME => scribe::Scribe::new(spec).map(boxed),
-        proof::NAME => proof::Proof::new(spec).map(boxed),
-        publisher::NAME => publisher::Publisher::new(spec).map(boxed),
-        verifier::NAME => verifier::Verifier::new(spec).map(boxed),
-        engagement::NAME => engagement::Engagement::new(spec).map(boxed),
+        NAME => AgencyProgram::new(spec).map(boxed),
+        scribe::NAME => scribe::DraftWriter::new(spec).map(boxed),
+        proof::NAME => proof::CapsuleCheck::new(spec).map(boxed),
+        publisher::NAME => publisher::PublisherProgram::new(spec).map(boxed),
+        verifier::NAME => verifier::VerifierProgram::new(spec).map(boxed),
+        engagement::NAME => engagement::EngagementProgram::new(spec).map(boxed),
         _ => return None,
     })
 }

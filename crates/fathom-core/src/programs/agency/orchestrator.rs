@@ -2,21 +2,21 @@
 
 use serde_json::{Value, json};
 
-use super::desk::{self, End, append};
-use super::params::{Params, Source};
-use super::report::{Report, Stage};
-use crate::domain::{Access, DomainRequest, name};
+use super::desk::{self, RoleEnd, append};
+use super::params::{AgencyConfig, CapsuleSource};
+use super::report::{AgencyReport, StageReport};
+use crate::domain::{DomainAccess, DomainRequest, name};
 use crate::event::ProgramSpec;
 use crate::id::{AskId, EpisodeId};
-use crate::outcome::{EpisodeResult, HandoffTicket, NextAction, Status, clip};
-use crate::program::{Ask, Input, Program, ProgramError, View};
+use crate::outcome::{EpisodeResult, EpisodeStatus, HandoffTicket, NextAction, clip};
+use crate::program::{Ask, Program, ProgramError, ProgramInput, ProgramView};
 use crate::programs::reply::passes;
 use crate::stop::{Refusal, StopReason};
 use crate::text::Text;
 
 /// What is worked on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum At {
+pub(super) enum AgencyStage {
     /// A capsule is looked for.
     Find(usize),
     /// A capsule is made.
@@ -35,7 +35,7 @@ pub(super) enum At {
     Document,
 }
 
-impl At {
+impl AgencyStage {
     const fn name(self) -> &'static str {
         match self {
             Self::Find(_) | Self::Make(_) | Self::Prove(_) | Self::Keep(_) => "capsule",
@@ -52,11 +52,11 @@ impl At {
 }
 
 /// The program.
-pub struct Orchestrator {
-    pub(super) params: Params,
+pub struct AgencyProgram {
+    pub(super) params: AgencyConfig,
     pub(super) goal: String,
     awaited: AskId,
-    at: At,
+    at: AgencyStage,
     /// The capsule that is being made.
     pub(super) capsule: String,
     /// Capsules so far: where each is, and what it says.
@@ -68,21 +68,21 @@ pub struct Orchestrator {
     pub(super) post: Value,
     /// Answers that were sent, to be seen.
     pub(super) replies: Vec<Value>,
-    pub(super) stages: Vec<Stage>,
+    pub(super) stages: Vec<StageReport>,
     /// What a person should do.
     tickets: Vec<HandoffTicket>,
     /// What ended the work before its time.
     failed: Option<StopReason>,
 }
 
-impl Orchestrator {
+impl AgencyProgram {
     /// Reads the parameters.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         Ok(Self {
             params: spec.read()?,
             goal: String::new(),
             awaited: AskId::default(),
-            at: At::Find(0),
+            at: AgencyStage::Find(0),
             capsule: String::new(),
             capsules: Vec::new(),
             plan: String::new(),
@@ -97,7 +97,7 @@ impl Orchestrator {
         })
     }
 
-    pub(super) fn go(&mut self, at: At, ask: Ask, view: &View<'_>) -> Vec<Ask> {
+    pub(super) fn go(&mut self, at: AgencyStage, ask: Ask, view: &ProgramView<'_>) -> Vec<Ask> {
         self.at = at;
         self.awaited = view.next_ask;
         vec![ask]
@@ -108,16 +108,16 @@ impl Orchestrator {
         format!("{}-{what}", self.params.occasion)
     }
 
-    fn find(&mut self, i: usize, view: &View<'_>) -> Vec<Ask> {
+    fn find(&mut self, i: usize, view: &ProgramView<'_>) -> Vec<Ask> {
         let Some(source) = self.params.sources.get(i) else {
             return self.plan(view);
         };
         let request = json!({ "op": "capsule", "kind": source.kind, "source": source.digest });
-        let request = DomainRequest::new(name::CAPSULES, Access::Read, request.to_string());
-        self.go(At::Find(i), Ask::Domain(request), view)
+        let request = DomainRequest::new(name::CAPSULES, DomainAccess::Read, request.to_string());
+        self.go(AgencyStage::Find(i), Ask::Domain(request), view)
     }
 
-    fn on_found(&mut self, i: usize, answer: &Text, view: &View<'_>) -> Vec<Ask> {
+    fn on_found(&mut self, i: usize, answer: &Text, view: &ProgramView<'_>) -> Vec<Ask> {
         let records = desk::records(answer).unwrap_or_default();
         let known = records.first().and_then(|record| {
             let id = record.get("id")?.as_str()?;
@@ -127,13 +127,13 @@ impl Orchestrator {
         let Some((pointer, text)) = known else {
             return self.make(i, view);
         };
-        self.note(None, Status::Ok, &format!("{pointer} is still good"));
+        self.note(None, EpisodeStatus::Ok, &format!("{pointer} is still good"));
         self.capsules.push((pointer, text));
         self.find(i + 1, view)
     }
 
     /// Keeps a capsule. One that its proof failed is good for this run only.
-    fn keep(&mut self, i: usize, proven: bool, view: &View<'_>) -> Vec<Ask> {
+    fn keep(&mut self, i: usize, proven: bool, view: &ProgramView<'_>) -> Vec<Ask> {
         let Some(source) = self.params.sources.get(i) else {
             return self.plan(view);
         };
@@ -148,10 +148,10 @@ impl Orchestrator {
         let ask = append(name::CAPSULES, "capsule", &id, &body, &evidence);
         let text = std::mem::take(&mut self.capsule);
         self.capsules.push((format!("capsule:{id}"), text));
-        self.go(At::Keep(i), ask, view)
+        self.go(AgencyStage::Keep(i), ask, view)
     }
 
-    fn on_judged(&mut self, result: &EpisodeResult, view: &View<'_>) -> Vec<Ask> {
+    fn on_judged(&mut self, result: &EpisodeResult, view: &ProgramView<'_>) -> Vec<Ask> {
         let said = result.answer.as_ref().map_or("", Text::as_str).trim();
         if passes(said) == Some(false) && self.revisions < self.params.limits.revisions_max {
             self.revisions += 1;
@@ -161,8 +161,8 @@ impl Orchestrator {
         self.publish(view)
     }
 
-    fn note(&mut self, episode: Option<&EpisodeId>, status: Status, outcome: &str) {
-        self.stages.push(Stage {
+    fn note(&mut self, episode: Option<&EpisodeId>, status: EpisodeStatus, outcome: &str) {
+        self.stages.push(StageReport {
             stage: self.at.name().to_owned(),
             episode: episode.map(ToString::to_string),
             status,
@@ -170,11 +170,16 @@ impl Orchestrator {
         });
     }
 
-    fn on_child(&mut self, child: &EpisodeId, result: &EpisodeResult, view: &View<'_>) -> Vec<Ask> {
+    fn on_child(
+        &mut self,
+        child: &EpisodeId,
+        result: &EpisodeResult,
+        view: &ProgramView<'_>,
+    ) -> Vec<Ask> {
         let said = result.answer.as_ref().map_or("", Text::as_str).to_owned();
         let outcome = match result.status {
-            Status::Ok => said.clone(),
-            Status::NeedsReview | Status::Failed => {
+            EpisodeStatus::Ok => said.clone(),
+            EpisodeStatus::NeedsReview | EpisodeStatus::Failed => {
                 let found = result.summary.lines().nth(2).unwrap_or_default();
                 format!("{}: {found}", result.stop_reason)
             }
@@ -182,34 +187,34 @@ impl Orchestrator {
         self.note(Some(child), result.status, &outcome);
         for action in &result.next_actions {
             if let NextAction::Handoff(ticket) = action
-                && !matches!(self.at, At::Prove(_))
+                && !matches!(self.at, AgencyStage::Prove(_))
             {
                 self.tickets.push(ticket.clone());
             }
         }
-        let is_ok = result.status == Status::Ok;
+        let is_ok = result.status == EpisodeStatus::Ok;
         match self.at {
-            At::Make(i) if is_ok => {
+            AgencyStage::Make(i) if is_ok => {
                 self.capsule = said;
                 self.prove(i, view)
             }
-            At::Prove(i) => self.keep(i, is_ok, view),
-            At::Plan if is_ok => {
+            AgencyStage::Prove(i) => self.keep(i, is_ok, view),
+            AgencyStage::Plan if is_ok => {
                 self.plan = said;
                 self.create(view)
             }
-            At::Create if is_ok => {
+            AgencyStage::Create if is_ok => {
                 self.asset = said;
                 self.judge(view)
             }
             // A judge that could not speak has not said no; a person looks at what goes out.
-            At::Judge => self.on_judged(result, view),
-            At::Publish if is_ok => {
+            AgencyStage::Judge => self.on_judged(result, view),
+            AgencyStage::Publish if is_ok => {
                 self.post = serde_json::from_str(&said).unwrap_or_default();
                 self.verify_post(view)
             }
             // Where nobody knows whether it can be seen, nobody is answered under it.
-            At::Verify if is_ok && self.params.lane.feed.is_some() => {
+            AgencyStage::Verify if is_ok && self.params.lane.feed.is_some() => {
                 let seen: Value = serde_json::from_str(&said).unwrap_or_default();
                 // A browser shows what the platform calls a post only afterwards.
                 if let Some(id) = seen.get("id").filter(|id| id.is_string()) {
@@ -217,7 +222,7 @@ impl Orchestrator {
                 }
                 self.engage(view)
             }
-            At::Engage => {
+            AgencyStage::Engage => {
                 let said: Value = serde_json::from_str(&said).unwrap_or_default();
                 let answered = said.get("comments").and_then(Value::as_array);
                 let sent = |one: &&Value| one.get("reply").is_some_and(Value::is_string);
@@ -229,20 +234,23 @@ impl Orchestrator {
                     .collect();
                 self.verify_replies(0, view)
             }
-            At::VerifyReply(i) => self.verify_replies(i + 1, view),
-            At::Document => self.finish(),
-            At::Verify => self.document(view),
-            At::Find(_) | At::Keep(_) => Vec::new(),
-            At::Make(_) | At::Plan | At::Create | At::Publish => {
+            AgencyStage::VerifyReply(i) => self.verify_replies(i + 1, view),
+            AgencyStage::Document => self.finish(),
+            AgencyStage::Verify => self.document(view),
+            AgencyStage::Find(_) | AgencyStage::Keep(_) => Vec::new(),
+            AgencyStage::Make(_)
+            | AgencyStage::Plan
+            | AgencyStage::Create
+            | AgencyStage::Publish => {
                 self.failed = Some(result.stop_reason.clone());
                 self.document(view)
             }
         }
     }
 
-    fn on_refused(&mut self, reason: &Refusal, view: &View<'_>) -> Vec<Ask> {
-        self.note(None, Status::Failed, &reason.to_string());
-        if self.failed.is_some() || self.at == At::Document {
+    fn on_refused(&mut self, reason: &Refusal, view: &ProgramView<'_>) -> Vec<Ask> {
+        self.note(None, EpisodeStatus::Failed, &reason.to_string());
+        if self.failed.is_some() || self.at == AgencyStage::Document {
             self.failed.get_or_insert(reason.as_stop());
             return self.finish();
         }
@@ -250,8 +258,8 @@ impl Orchestrator {
         self.document(view)
     }
 
-    fn report(&self) -> Report {
-        Report {
+    fn report(&self) -> AgencyReport {
+        AgencyReport {
             brand: self.params.brand.clone(),
             occasion: self.params.occasion.clone(),
             lane: self.params.lane.name.clone(),
@@ -270,18 +278,18 @@ impl Orchestrator {
             .stages
             .iter()
             .rev()
-            .find(|stage| stage.status != Status::Ok);
+            .find(|stage| stage.status != EpisodeStatus::Ok);
         let found = last.map_or_else(
             || "all of it went well".to_owned(),
             |stage| format!("{}: {}", stage.stage, stage.outcome),
         );
         let mut end = match (self.tickets.first(), &self.failed) {
-            (None, None) => End::ok(answer.clone().unwrap_or_default(), did, found),
+            (None, None) => RoleEnd::ok(answer.clone().unwrap_or_default(), did, found),
             (Some(ticket), failed) => {
                 let stop = failed.clone().unwrap_or(StopReason::ReviewFailed);
-                End::review(stop, ticket.clone(), answer.clone())
+                RoleEnd::review(stop, ticket.clone(), answer.clone())
             }
-            (None, Some(stop)) => End::failed(stop.clone(), did, found),
+            (None, Some(stop)) => RoleEnd::failed(stop.clone(), did, found),
         };
         end.answer = answer;
         end.report = serde_json::to_value(self.report()).ok();
@@ -295,33 +303,35 @@ impl Orchestrator {
 }
 
 /// The id of the capsule of a source: another text is another source.
-pub(super) fn capsule_id(source: &Source) -> String {
+pub(super) fn capsule_id(source: &CapsuleSource) -> String {
     let digits = source.digest.get(..12).unwrap_or_default();
     format!("{}-{digits}", source.kind)
 }
 
-impl Program for Orchestrator {
-    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+impl Program for AgencyProgram {
+    fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
         match input {
-            Input::Start(started) => {
+            ProgramInput::Start(started) => {
                 started.goal.as_str().clone_into(&mut self.goal);
                 self.find(0, view)
             }
-            Input::Host { ask, text } if ask == self.awaited => match self.at {
-                At::Find(i) => self.on_found(i, text, view),
-                At::Keep(i) => {
+            ProgramInput::Host { ask, text } if ask == self.awaited => match self.at {
+                AgencyStage::Find(i) => self.on_found(i, text, view),
+                AgencyStage::Keep(i) => {
                     if let Err(why) = desk::records(text) {
                         // Without a capsule that is kept the next run makes it again; this one has it.
-                        self.note(None, Status::NeedsReview, &why);
+                        self.note(None, EpisodeStatus::NeedsReview, &why);
                     }
                     self.find(i + 1, view)
                 }
                 _ => Vec::new(),
             },
-            Input::Child { ask, child, result } if ask == self.awaited => {
+            ProgramInput::Child { ask, child, result } if ask == self.awaited => {
                 self.on_child(child, result, view)
             }
-            Input::Refused { ask, reason } if ask == self.awaited => self.on_refused(reason, view),
+            ProgramInput::Refused { ask, reason } if ask == self.awaited => {
+                self.on_refused(reason, view)
+            }
             _ => Vec::new(),
         }
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{Autonomy, PermissionMode};
-use crate::effect::{EffectClass, EffectRequest, Target};
+use crate::effect::{EffectClass, EffectRequest, EffectTarget};
 use crate::event::ProgramSpec;
 use crate::text::Text;
 use crate::tool::canonical;
@@ -14,7 +14,7 @@ use super::NAME;
 /// A member of the crew: what an agent file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Member {
+pub struct CrewMember {
     /// What it is told.
     pub prompt: String,
     /// Tools it may call.
@@ -32,36 +32,36 @@ pub struct Member {
 /// The seven roles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Crew {
+pub struct AgencyCrew {
     /// Writes plans.
-    pub planner: Member,
+    pub planner: CrewMember,
     /// Makes assets.
-    pub creator: Member,
+    pub creator: CrewMember,
     /// Publishes.
-    pub publisher: Member,
+    pub publisher: CrewMember,
     /// Answers people.
-    pub engagement: Member,
+    pub engagement: CrewMember,
     /// Proves what was done, and judges what was made.
-    pub verifier: Member,
+    pub verifier: CrewMember,
     /// Writes the journal.
-    pub doc: Member,
+    pub doc: CrewMember,
     /// Makes capsules.
-    pub orchestrator: Member,
+    pub orchestrator: CrewMember,
 }
 
 /// A tool as the charter offers it to the crew.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Offer {
+pub struct AgencyTool {
     /// The tool.
     pub tool: String,
     /// What it does to the world.
     pub class: EffectClass,
     /// Where it lands.
-    pub target: Target,
+    pub target: EffectTarget,
 }
 
-impl Offer {
+impl AgencyTool {
     /// A call of the tool.
     pub(super) fn request(&self, event: &str, arguments: &serde_json::Value) -> EffectRequest {
         EffectRequest {
@@ -78,25 +78,25 @@ impl Offer {
 /// The way to a platform: through its API or through a browser.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Lane {
+pub struct PublishingLane {
     /// Its name, as `api`.
     pub name: String,
     /// Publishes `title` and `text`.
-    pub publish: Offer,
+    pub publish: AgencyTool,
     /// Looks whether a post can be seen, by `post` and `title`.
-    pub seen: Offer,
+    pub seen: AgencyTool,
     /// Fetches what people said under `post`; what it brings is ingested as events.
-    pub feed: Option<Offer>,
+    pub feed: Option<AgencyTool>,
     /// Answers `comment` with `text`.
-    pub reply: Option<Offer>,
+    pub reply: Option<AgencyTool>,
     /// Looks whether an answer to `comment` can be seen.
-    pub replied: Option<Offer>,
+    pub replied: Option<AgencyTool>,
 }
 
 /// Something too large or too loose to carry, of which a capsule is made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Source {
+pub struct CapsuleSource {
     /// The kind of capsule: `brand` or `knowledge`.
     pub kind: String,
     /// SHA-256 of the text, in hexadecimal digits: a capsule is good as long as this stays.
@@ -108,7 +108,7 @@ pub struct Source {
 /// What an asset is made after.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Blueprint {
+pub struct AgencyBlueprint {
     /// Its type, as `announcement`.
     pub kind: String,
     /// What makes a good one.
@@ -122,7 +122,7 @@ pub struct Blueprint {
 /// What bounds the work beside the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Limits {
+pub struct AgencyLimits {
     /// Output cap of one call.
     pub output_tokens: u32,
     /// Longest time of one attempt.
@@ -137,7 +137,7 @@ pub struct Limits {
     pub replies_max: u32,
 }
 
-impl Default for Limits {
+impl Default for AgencyLimits {
     fn default() -> Self {
         Self {
             output_tokens: 512,
@@ -153,30 +153,30 @@ impl Default for Limits {
 /// Parameters of `agency`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Params {
+pub struct AgencyConfig {
     /// The brand, as people call it.
     pub brand: String,
     /// What this answers to, fixed before any model ran. The same occasion is published once.
     pub occasion: String,
     /// What capsules are made of.
-    pub sources: Vec<Source>,
+    pub sources: Vec<CapsuleSource>,
     /// The seven roles.
-    pub crew: Crew,
+    pub crew: AgencyCrew,
     /// What the asset is made after.
-    pub blueprint: Blueprint,
+    pub blueprint: AgencyBlueprint,
     /// What an asset must meet.
     pub rubric: String,
     /// What an answer to people must meet.
     pub reply_rubric: String,
     /// How the platform is reached.
-    pub lane: Lane,
+    pub lane: PublishingLane,
     /// Which models and settings make the assets.
     pub provider: String,
     /// What bounds the work.
-    pub limits: Limits,
+    pub limits: AgencyLimits,
 }
 
-impl Params {
+impl AgencyConfig {
     /// The specification of an `agency` with these parameters.
     pub fn spec(&self) -> ProgramSpec {
         ProgramSpec::new(NAME, self)

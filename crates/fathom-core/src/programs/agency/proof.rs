@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::desk::{self, End, append};
+use super::desk::{self, RoleEnd, append};
 use super::scribe::hex;
 use crate::domain::name;
 use crate::event::ProgramSpec;
 use crate::id::AskId;
 use crate::outcome::HandoffTicket;
-use crate::program::{Ask, Input, Program, ProgramError, View};
+use crate::program::{Ask, Program, ProgramError, ProgramInput, ProgramView};
 use crate::stop::StopReason;
 use crate::text::Text;
 
@@ -23,7 +23,7 @@ pub(super) const NAME: &str = "agency_proof";
 /// What a proof works with.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Params {
+pub(super) struct CapsuleCheckConfig {
     /// The report that it writes.
     pub(super) report: String,
     /// The capsule.
@@ -32,21 +32,21 @@ pub(super) struct Params {
     pub(super) source: String,
 }
 
-impl Params {
+impl CapsuleCheckConfig {
     pub(super) fn spec(&self) -> ProgramSpec {
         ProgramSpec::new(NAME, self)
     }
 }
 
 /// The program.
-pub(super) struct Proof {
-    params: Params,
+pub(super) struct CapsuleCheck {
+    params: CapsuleCheckConfig,
     goal: String,
     awaited: AskId,
     made_up: Vec<String>,
 }
 
-impl Proof {
+impl CapsuleCheck {
     pub(super) fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         Ok(Self {
             params: spec.read()?,
@@ -56,7 +56,7 @@ impl Proof {
         })
     }
 
-    fn report(&mut self, view: &View<'_>) -> Vec<Ask> {
+    fn report(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         self.awaited = view.next_ask;
         self.made_up = made_up(&self.params.text, &self.params.source);
         let (verdict, findings) = if self.made_up.is_empty() {
@@ -84,7 +84,7 @@ impl Proof {
         let report = format!("verification_report:{}", self.params.report);
         let did = format!("held capsule:{} against its source", self.params.report);
         if self.made_up.is_empty() {
-            return End::ok(format!("{report} passed"), did, "nothing was made up")
+            return RoleEnd::ok(format!("{report} passed"), did, "nothing was made up")
                 .made(vec![report])
                 .finish(&self.goal);
         }
@@ -94,7 +94,7 @@ impl Proof {
             asked: Text::from("nothing: the capsule is not used again"),
             deadline: None,
         };
-        End::review(
+        RoleEnd::review(
             StopReason::ReviewFailed,
             ticket,
             Some(format!("{report} failed")),
@@ -121,21 +121,20 @@ fn made_up(text: &str, source: &str) -> Vec<String> {
     new
 }
 
-impl Program for Proof {
-    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+impl Program for CapsuleCheck {
+    fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
         match input {
-            Input::Start(started) => {
+            ProgramInput::Start(started) => {
                 started.goal.as_str().clone_into(&mut self.goal);
                 self.report(view)
             }
-            Input::Host { ask, text } if ask == self.awaited => match desk::records(text) {
+            ProgramInput::Host { ask, text } if ask == self.awaited => match desk::records(text) {
                 Ok(_) => self.finish(),
-                Err(why) => {
-                    End::failed(StopReason::ReviewFailed, "wrote a report", why).finish(&self.goal)
-                }
+                Err(why) => RoleEnd::failed(StopReason::ReviewFailed, "wrote a report", why)
+                    .finish(&self.goal),
             },
-            Input::Refused { ask, reason } if ask == self.awaited => {
-                End::failed(reason.as_stop(), "proof", reason.to_string()).finish(&self.goal)
+            ProgramInput::Refused { ask, reason } if ask == self.awaited => {
+                RoleEnd::failed(reason.as_stop(), "proof", reason.to_string()).finish(&self.goal)
             }
             _ => Vec::new(),
         }

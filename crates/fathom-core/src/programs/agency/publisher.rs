@@ -6,15 +6,15 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::desk::{self, End, append, latest};
-use super::params::Lane;
+use super::desk::{self, RoleEnd, append, latest};
+use super::params::PublishingLane;
 use super::scribe::hex;
 use crate::domain::name;
 use crate::effect::EffectOutcome;
 use crate::event::ProgramSpec;
 use crate::id::AskId;
 use crate::outcome::{HandoffTicket, clip};
-use crate::program::{Ask, Input, Program, ProgramError, View};
+use crate::program::{Ask, Program, ProgramError, ProgramInput, ProgramView};
 use crate::stop::{ErrorClass, StopReason};
 use crate::text::Text;
 use crate::tool::canonical;
@@ -25,54 +25,54 @@ pub(super) const NAME: &str = "agency_publisher";
 /// What a publisher works with.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Params {
+pub(super) struct PublisherConfig {
     /// The asset.
     pub(super) asset: String,
     /// The snapshot that is made of it.
     pub(super) payload: String,
     /// What it answers to.
     pub(super) occasion: String,
-    pub(super) lane: Lane,
+    pub(super) lane: PublishingLane,
 }
 
-impl Params {
+impl PublisherConfig {
     pub(super) fn spec(&self) -> ProgramSpec {
         ProgramSpec::new(NAME, self)
     }
 }
 
-enum Waiting {
+enum PublisherState {
     Asset,
     Snapshot(Value),
     Sent(Value),
 }
 
 /// The program.
-pub(super) struct Publisher {
-    params: Params,
+pub(super) struct PublisherProgram {
+    params: PublisherConfig,
     goal: String,
     awaited: AskId,
-    waiting: Waiting,
+    waiting: PublisherState,
 }
 
-impl Publisher {
+impl PublisherProgram {
     pub(super) fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         Ok(Self {
             params: spec.read()?,
             goal: String::new(),
             awaited: AskId::default(),
-            waiting: Waiting::Asset,
+            waiting: PublisherState::Asset,
         })
     }
 
-    fn on_answer(&mut self, answer: &Text, view: &View<'_>) -> Vec<Ask> {
+    fn on_answer(&mut self, answer: &Text, view: &ProgramView<'_>) -> Vec<Ask> {
         let records = match desk::records(answer) {
             Ok(records) => records,
             Err(why) => return self.fail(&why),
         };
         self.awaited = view.next_ask;
         match &self.waiting {
-            Waiting::Asset => {
+            PublisherState::Asset => {
                 let Some(payload) = payload(&records, &self.params.occasion) else {
                     return self.fail("the asset has no title or no text");
                 };
@@ -80,7 +80,7 @@ impl Publisher {
                 let snapshot = json!({
                     "of": pointer, "payload": payload, "sha256": hex(&canonical(&payload)),
                 });
-                self.waiting = Waiting::Snapshot(payload);
+                self.waiting = PublisherState::Snapshot(payload);
                 vec![append(
                     name::PAYLOADS,
                     "payload_snapshot",
@@ -89,21 +89,21 @@ impl Publisher {
                     &[pointer],
                 )]
             }
-            Waiting::Snapshot(payload) => {
+            PublisherState::Snapshot(payload) => {
                 let payload = payload.clone();
                 let offer = &self.params.lane.publish;
                 let request = offer.request(&self.params.occasion, &payload);
-                self.waiting = Waiting::Sent(payload);
+                self.waiting = PublisherState::Sent(payload);
                 vec![Ask::Effect(request)]
             }
-            Waiting::Sent(_) => Vec::new(),
+            PublisherState::Sent(_) => Vec::new(),
         }
     }
 
     fn on_outcome(&self, outcome: &EffectOutcome) -> Vec<Ask> {
         let title = match &self.waiting {
-            Waiting::Sent(payload) => payload.get("title").and_then(Value::as_str),
-            Waiting::Asset | Waiting::Snapshot(_) => None,
+            PublisherState::Sent(payload) => payload.get("title").and_then(Value::as_str),
+            PublisherState::Asset | PublisherState::Snapshot(_) => None,
         };
         let title = title.unwrap_or_default();
         let did = format!("publish `{}` by {}", clip(title, 60), self.params.lane.name);
@@ -113,7 +113,7 @@ impl Publisher {
                     "post": post_of(receipt.as_str()), "title": title, "occasion": self.params.occasion,
                 });
                 let pointer = format!("payload_snapshot:{}", self.params.payload);
-                End::ok(answer.to_string(), did, clip(receipt.as_str(), 120))
+                RoleEnd::ok(answer.to_string(), did, clip(receipt.as_str(), 120))
                     .made(vec![pointer])
                     .finish(&self.goal)
             }
@@ -138,12 +138,12 @@ impl Publisher {
             asked: Text::from(asked),
             deadline: None,
         };
-        End::review(StopReason::PolicyDeny { rule }, ticket, None).finish(&self.goal)
+        RoleEnd::review(StopReason::PolicyDeny { rule }, ticket, None).finish(&self.goal)
     }
 
     fn fail(&self, why: &str) -> Vec<Ask> {
         let class = ErrorClass::Refused;
-        End::failed(StopReason::Failure { class }, "publish", why).finish(&self.goal)
+        RoleEnd::failed(StopReason::Failure { class }, "publish", why).finish(&self.goal)
     }
 }
 
@@ -173,19 +173,21 @@ pub(super) fn post_of(receipt: &str) -> String {
     }
 }
 
-impl Program for Publisher {
-    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+impl Program for PublisherProgram {
+    fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
         match input {
-            Input::Start(started) => {
+            ProgramInput::Start(started) => {
                 started.goal.as_str().clone_into(&mut self.goal);
                 self.awaited = view.next_ask;
                 vec![latest(name::ASSETS, "asset", &self.params.asset)]
             }
-            Input::Host { ask, text } if ask == self.awaited => self.on_answer(text, view),
-            Input::Effect { ask, outcome } if ask == self.awaited => self.on_outcome(outcome),
-            Input::Refused { ask, reason } if ask == self.awaited => {
+            ProgramInput::Host { ask, text } if ask == self.awaited => self.on_answer(text, view),
+            ProgramInput::Effect { ask, outcome } if ask == self.awaited => {
+                self.on_outcome(outcome)
+            }
+            ProgramInput::Refused { ask, reason } if ask == self.awaited => {
                 let did = format!("publish by {}", self.params.lane.name);
-                End::failed(reason.as_stop(), did, reason.to_string()).finish(&self.goal)
+                RoleEnd::failed(reason.as_stop(), did, reason.to_string()).finish(&self.goal)
             }
             _ => Vec::new(),
         }

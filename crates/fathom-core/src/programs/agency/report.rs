@@ -2,24 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::outcome::Status;
+use crate::outcome::EpisodeStatus;
 
 /// One stage of the work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stage {
+pub struct StageReport {
     /// What was to be done.
     pub stage: String,
     /// Who did it, as an episode's id; none where nobody had to.
     pub episode: Option<String>,
     /// How it ended.
-    pub status: Status,
+    pub status: EpisodeStatus,
     /// What came of it, in a line.
     pub outcome: String,
 }
 
 /// The report of an agency.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Report {
+pub struct AgencyReport {
     /// The brand.
     pub brand: String,
     /// What it answers to.
@@ -27,5 +27,5 @@ pub struct Report {
     /// By which lane.
     pub lane: String,
     /// What was done.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<StageReport>,
 }

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::desk::{self, End, append, call, field};
-use super::params::{Blueprint, Limits};
+use super::desk::{self, RoleEnd, append, call, field};
+use super::params::{AgencyBlueprint, AgencyLimits};
 use crate::domain::name;
 use crate::event::ProgramSpec;
 use crate::id::AskId;
 use crate::outcome::clip;
-use crate::program::{Ask, Input, Program, ProgramError, View};
+use crate::program::{Ask, Program, ProgramError, ProgramInput, ProgramView};
 use crate::programs::reply::form;
 use crate::records::sha256;
 use crate::stop::{ErrorClass, StopReason};
@@ -24,7 +24,7 @@ const TRIES_MAX: u32 = 3;
 /// What is written.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum Work {
+pub(super) enum WritingTask {
     /// A plan.
     Plan {
         /// Its id.
@@ -35,7 +35,7 @@ pub(super) enum Work {
         /// Its id.
         id: String,
         plan: String,
-        blueprint: Box<Blueprint>,
+        blueprint: Box<AgencyBlueprint>,
         provider: String,
         /// Why the one before was not good enough.
         criticism: Option<String>,
@@ -50,25 +50,25 @@ pub(super) enum Work {
 /// What a scribe works with.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Params {
+pub(super) struct WriterConfig {
     /// What it is told.
     pub(super) prompt: String,
     /// What is written.
-    pub(super) work: Work,
+    pub(super) work: WritingTask,
     /// What it has before it, each with where it comes from.
     pub(super) given: Vec<(String, String)>,
-    pub(super) limits: Limits,
+    pub(super) limits: AgencyLimits,
 }
 
-impl Params {
+impl WriterConfig {
     pub(super) fn spec(&self) -> ProgramSpec {
         ProgramSpec::new(NAME, self)
     }
 }
 
 /// The program.
-pub(super) struct Scribe {
-    params: Params,
+pub(super) struct DraftWriter {
+    params: WriterConfig,
     goal: String,
     awaited: AskId,
     tries: u32,
@@ -76,7 +76,7 @@ pub(super) struct Scribe {
     written: Option<Value>,
 }
 
-impl Scribe {
+impl DraftWriter {
     pub(super) fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         Ok(Self {
             params: spec.read()?,
@@ -87,7 +87,7 @@ impl Scribe {
         })
     }
 
-    fn ask(&mut self, view: &View<'_>) -> Vec<Ask> {
+    fn ask(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         self.awaited = view.next_ask;
         self.tries += 1;
         let mut prompt = format!("Goal: {}\n", self.goal);
@@ -106,7 +106,7 @@ impl Scribe {
         )]
     }
 
-    fn on_reply(&mut self, said: &Text, view: &View<'_>) -> Vec<Ask> {
+    fn on_reply(&mut self, said: &Text, view: &ProgramView<'_>) -> Vec<Ask> {
         let reply: Value = form(said.as_str()).unwrap_or_default();
         let Some(body) = self.params.work.body(&reply) else {
             if self.tries < TRIES_MAX {
@@ -140,7 +140,7 @@ impl Scribe {
                     .iter()
                     .find_map(|key| written.get(*key)?.as_str());
                 let found = clip(found.unwrap_or("kept"), 120);
-                End::ok(written.to_string(), did, found)
+                RoleEnd::ok(written.to_string(), did, found)
                     .made(vec![pointer])
                     .finish(&self.goal)
             }
@@ -156,23 +156,25 @@ impl Scribe {
 
     fn fail(&self, stop: StopReason, why: String) -> Vec<Ask> {
         let (domain, kind, _) = self.params.work.place();
-        End::failed(stop, format!("{kind} for {domain}"), why).finish(&self.goal)
+        RoleEnd::failed(stop, format!("{kind} for {domain}"), why).finish(&self.goal)
     }
 }
 
-impl Program for Scribe {
-    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+impl Program for DraftWriter {
+    fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
         match input {
-            Input::Start(started) => {
+            ProgramInput::Start(started) => {
                 started.goal.as_str().clone_into(&mut self.goal);
                 self.ask(view)
             }
-            Input::Reply { ask, reply } if ask == self.awaited => self.on_reply(&reply.text, view),
-            Input::Host { ask, text } if ask == self.awaited => self.on_kept(text),
-            Input::Failed { ask, failure } if ask == self.awaited => {
+            ProgramInput::Reply { ask, reply } if ask == self.awaited => {
+                self.on_reply(&reply.text, view)
+            }
+            ProgramInput::Host { ask, text } if ask == self.awaited => self.on_kept(text),
+            ProgramInput::Failed { ask, failure } if ask == self.awaited => {
                 self.fail(failure.as_stop(), failure.to_string())
             }
-            Input::Refused { ask, reason } if ask == self.awaited => {
+            ProgramInput::Refused { ask, reason } if ask == self.awaited => {
                 self.fail(reason.as_stop(), reason.to_string())
             }
             _ => Vec::new(),
@@ -189,7 +191,7 @@ impl Program for Scribe {
 /// Most characters of a plan's or a journal's texts.
 const WORDS_CHARS_MAX: u32 = 1_200;
 
-impl Work {
+impl WritingTask {
     fn place(&self) -> (&'static str, &'static str, &str) {
         match self {
             Self::Plan { id } => (name::PLAN, "plan_node", id),

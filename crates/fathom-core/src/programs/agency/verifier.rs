@@ -4,18 +4,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::crew;
-use super::desk::{self, End, append};
-use super::params::{Limits, Member, Offer};
+use super::desk::{self, RoleEnd, append};
+use super::params::{AgencyLimits, AgencyTool, CrewMember};
 use super::{child, scribe};
 use crate::amounts::Amounts;
-use crate::contract::Role;
+use crate::contract::AgentRole;
 use crate::domain::name;
 use crate::effect::EffectOutcome;
 use crate::event::ProgramSpec;
 use crate::id::AskId;
-use crate::outcome::{HandoffTicket, Status, clip};
-use crate::program::{Ask, Input, Program, ProgramError, View};
-use crate::recursion::Trigger;
+use crate::outcome::{EpisodeStatus, HandoffTicket, clip};
+use crate::program::{Ask, Program, ProgramError, ProgramInput, ProgramView};
+use crate::recursion::SpawnTrigger;
 use crate::stop::StopReason;
 use crate::text::Text;
 
@@ -25,25 +25,25 @@ pub(super) const NAME: &str = "agency_verifier";
 /// What a verifier works with.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Params {
+pub(super) struct VerifierConfig {
     /// Who it is, for the looks that it has others take.
-    pub(super) member: Member,
+    pub(super) member: CrewMember,
     /// The report that it writes.
     pub(super) report: String,
     /// The tool that looks.
-    pub(super) look: Offer,
+    pub(super) look: AgencyTool,
     /// With these arguments.
     pub(super) arguments: Value,
     /// What must stand in what it sees.
     pub(super) expect: String,
     /// What is looked at, in words.
     pub(super) what: String,
-    pub(super) limits: Limits,
+    pub(super) limits: AgencyLimits,
     /// Looks that are left to those below.
     pub(super) looks_left: u32,
 }
 
-impl Params {
+impl VerifierConfig {
     pub(super) fn spec(&self) -> ProgramSpec {
         ProgramSpec::new(NAME, self)
     }
@@ -53,8 +53,8 @@ impl Params {
 const OWN_LOOKS: u32 = 2;
 
 /// The program.
-pub(super) struct Verifier {
-    params: Params,
+pub(super) struct VerifierProgram {
+    params: VerifierConfig,
     goal: String,
     awaited: AskId,
     looks: u32,
@@ -65,7 +65,7 @@ pub(super) struct Verifier {
     id: Option<String>,
 }
 
-impl Verifier {
+impl VerifierProgram {
     pub(super) fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         Ok(Self {
             params: spec.read()?,
@@ -78,7 +78,7 @@ impl Verifier {
         })
     }
 
-    fn look(&mut self, view: &View<'_>) -> Vec<Ask> {
+    fn look(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         self.awaited = view.next_ask;
         self.looks += 1;
         let event = format!("{}/{}", self.params.report, self.looks);
@@ -86,7 +86,7 @@ impl Verifier {
         vec![Ask::Effect(request)]
     }
 
-    fn on_look(&mut self, outcome: &EffectOutcome, view: &View<'_>) -> Vec<Ask> {
+    fn on_look(&mut self, outcome: &EffectOutcome, view: &ProgramView<'_>) -> Vec<Ask> {
         let (seen, visible) = match outcome {
             EffectOutcome::Confirmed { receipt } => {
                 let said = receipt.as_str();
@@ -113,31 +113,31 @@ impl Verifier {
     }
 
     /// Has another verifier look, a little later.
-    fn recurse(&mut self, view: &View<'_>) -> Vec<Ask> {
+    fn recurse(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         let looks_left = self.params.looks_left.saturating_sub(self.looks);
         if looks_left == 0 || view.depth >= view.contract.recursion.max_depth {
             return self.report(view);
         }
         self.awaited = view.next_ask;
-        let below = Params {
+        let below = VerifierConfig {
             looks_left,
             report: format!("{}-again", self.params.report),
             ..self.params.clone()
         };
-        let spawn = crew::Child {
+        let spawn = crew::RoleChild {
             kind: child::VERIFY,
-            trigger: Trigger::VisibilityUncertain,
+            trigger: SpawnTrigger::VisibilityUncertain,
             why: "it cannot be seen yet",
             fetch: "whether it can be seen",
             goal: self.goal.clone(),
-            role: Role::Verifier,
+            role: AgentRole::Verifier,
             program: below.spec(),
             at_least: Amounts::ZERO,
         };
         vec![spawn.ask(&self.params.member, view)]
     }
 
-    fn report(&mut self, view: &View<'_>) -> Vec<Ask> {
+    fn report(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         self.awaited = view.next_ask;
         let verdict = if self.visible { "passed" } else { "unclear" };
         let findings = format!(
@@ -165,7 +165,7 @@ impl Verifier {
             let answer = json!({
                 "what": self.params.what, "visible": true, "looks": self.looks, "id": self.id,
             });
-            return End::ok(answer.to_string(), did, self.seen.clone())
+            return RoleEnd::ok(answer.to_string(), did, self.seen.clone())
                 .made(vec![pointer])
                 .finish(&self.goal);
         }
@@ -176,7 +176,7 @@ impl Verifier {
             deadline: None,
         };
         let answer = json!({ "what": self.params.what, "visible": false, "looks": self.looks });
-        End::review(StopReason::ReviewFailed, ticket, Some(answer.to_string()))
+        RoleEnd::review(StopReason::ReviewFailed, ticket, Some(answer.to_string()))
             .made(vec![pointer])
             .finish(&self.goal)
     }
@@ -199,17 +199,19 @@ fn id_beside(answer: &Value, said: &str) -> Option<String> {
     }
 }
 
-impl Program for Verifier {
-    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+impl Program for VerifierProgram {
+    fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
         match input {
-            Input::Start(started) => {
+            ProgramInput::Start(started) => {
                 started.goal.as_str().clone_into(&mut self.goal);
                 self.look(view)
             }
-            Input::Tick => self.look(view),
-            Input::Effect { ask, outcome } if ask == self.awaited => self.on_look(outcome, view),
-            Input::Child { ask, result, .. } if ask == self.awaited => {
-                self.visible = result.status == Status::Ok;
+            ProgramInput::Tick => self.look(view),
+            ProgramInput::Effect { ask, outcome } if ask == self.awaited => {
+                self.on_look(outcome, view)
+            }
+            ProgramInput::Child { ask, result, .. } if ask == self.awaited => {
+                self.visible = result.status == EpisodeStatus::Ok;
                 let said = result.answer.as_ref().map_or("", Text::as_str);
                 let said: Value = serde_json::from_str(said).unwrap_or_default();
                 self.id = said.get("id").and_then(Value::as_str).map(str::to_owned);
@@ -219,16 +221,16 @@ impl Program for Verifier {
                 );
                 self.report(view)
             }
-            Input::Host { ask, text } if ask == self.awaited => match desk::records(text) {
+            ProgramInput::Host { ask, text } if ask == self.awaited => match desk::records(text) {
                 Ok(_) => self.finish(),
                 Err(why) => {
                     let stop = StopReason::ReviewFailed;
-                    End::failed(stop, "wrote a report", why).finish(&self.goal)
+                    RoleEnd::failed(stop, "wrote a report", why).finish(&self.goal)
                 }
             },
-            Input::Refused { ask, reason } if ask == self.awaited => {
+            ProgramInput::Refused { ask, reason } if ask == self.awaited => {
                 let did = format!("look for {}", self.params.what);
-                End::failed(reason.as_stop(), did, reason.to_string()).finish(&self.goal)
+                RoleEnd::failed(reason.as_stop(), did, reason.to_string()).finish(&self.goal)
             }
             _ => Vec::new(),
         }

@@ -1,31 +1,31 @@
 //! The votes of one seat: one call, or several drawn by chance whose shares are its confidence.
 
-use super::params::{Confidence, Params, Reuse, Seat};
-use super::report::{Cast, Reused, Samples, SeatFailure, SourceRef};
-use super::vote::{Said, Unreadable, Vote, read};
+use super::params::{ConfidenceSource, CouncilConfig, CouncilSeat, ReusePolicy};
+use super::report::{ReusedAnswer, SampledVotes, SeatFailure, SeatVote, SourceRef};
+use super::vote::{ParsedVote, Vote, VoteError, read};
 use super::words;
 use crate::failure::ModelFailure;
 use crate::id::AskId;
-use crate::model::{Delivery, Recall, Reply};
-use crate::program::{Ask, ModelAsk, View};
+use crate::model::{ModelReply, ReplyMode, ReuseGrant};
+use crate::program::{Ask, ModelAsk, ProgramView};
 use crate::stop::Refusal;
 use crate::text::Text;
 use crate::unit::PerMille;
 
 /// What came of a seat's own votes.
 #[derive(Clone, Debug)]
-pub(super) struct Counted {
-    pub(super) cast: Result<Cast, SeatFailure>,
-    pub(super) samples: Option<Samples>,
-    pub(super) reused: Option<Reused>,
+pub(super) struct SeatTally {
+    pub(super) cast: Result<SeatVote, SeatFailure>,
+    pub(super) samples: Option<SampledVotes>,
+    pub(super) reused: Option<ReusedAnswer>,
     pub(super) reused_calls: u64,
 }
 
 /// One of the calls.
 #[derive(Clone, Debug)]
-enum Draw {
+enum SampleState {
     Open(AskId),
-    Said(Said),
+    Said(ParsedVote),
     Failed(SeatFailure),
     /// The budget had no room for it: it was never drawn.
     Refused(String),
@@ -33,38 +33,38 @@ enum Draw {
 
 /// The calls of one seat.
 #[derive(Clone, Debug)]
-pub(super) struct Ballots {
-    draws: Vec<Draw>,
-    reused: Option<Reused>,
+pub(super) struct SeatBallots {
+    draws: Vec<SampleState>,
+    reused: Option<ReusedAnswer>,
     reused_calls: u64,
 }
 
 /// Whose ballots they are, and on what.
 #[derive(Clone, Copy)]
-pub(super) struct Voter<'a> {
-    pub(super) rules: &'a Params,
+pub(super) struct SeatView<'a> {
+    pub(super) rules: &'a CouncilConfig,
     pub(super) question: &'a str,
     pub(super) path: &'a str,
-    pub(super) seat: &'a Seat,
+    pub(super) seat: &'a CouncilSeat,
     /// Digest of the run's charter.
     pub(super) charter: &'a str,
 }
 
-impl Voter<'_> {
+impl SeatView<'_> {
     fn draws(&self) -> u8 {
         match self.rules.confidence {
-            Confidence::Stated => 1,
-            Confidence::Measured { samples, .. } => samples.max(1),
+            ConfidenceSource::Stated => 1,
+            ConfidenceSource::Measured { samples, .. } => samples.max(1),
         }
     }
 
     /// The call for one draw.
-    fn ask(&self, draw: usize, may_recall: bool, view: &View<'_>) -> Ask {
+    fn ask(&self, draw: usize, may_recall: bool, view: &ProgramView<'_>) -> Ask {
         let rules = self.rules;
         let packet = words::ballot(rules, self.question, self.path, self.seat);
         let (temperature_milli, seed) = match rules.confidence {
-            Confidence::Stated => (None, None),
-            Confidence::Measured {
+            ConfidenceSource::Stated => (None, None),
+            ConfidenceSource::Measured {
                 temperature_milli, ..
             } => (Some(temperature_milli), u32::try_from(draw).ok()),
         };
@@ -78,22 +78,22 @@ impl Voter<'_> {
             seed,
             schema,
             recall: self.recall(draw).filter(|_| may_recall),
-            delivery: Delivery::Whole,
+            delivery: ReplyMode::Whole,
             timeout: rules.timeout,
             ..ModelAsk::new(view.model, packet)
         }))
     }
 
-    fn recall(&self, draw: usize) -> Option<Recall> {
+    fn recall(&self, draw: usize) -> Option<ReuseGrant> {
         let similarity_min_milli = match self.rules.reuse {
-            Reuse::Off => return None,
-            Reuse::Same => None,
-            Reuse::Similar {
+            ReusePolicy::Off => return None,
+            ReusePolicy::Same => None,
+            ReusePolicy::Similar {
                 similarity_min_milli,
             } => Some(similarity_min_milli),
         };
         let (charter, material, path) = (self.charter, &self.rules.material, self.path);
-        Some(Recall {
+        Some(ReuseGrant {
             scope: format!("council {path}#{draw} {charter} {material}"),
             question: Text::from(self.question),
             similarity_min_milli,
@@ -101,13 +101,17 @@ impl Voter<'_> {
     }
 }
 
-impl Ballots {
+impl SeatBallots {
     /// Asks for all votes at once. They are numbered from the view's next ask, after `before` other asks.
-    pub(super) fn draw(voter: &Voter<'_>, before: u32, view: &View<'_>) -> (Self, Vec<Ask>) {
+    pub(super) fn draw(
+        voter: &SeatView<'_>,
+        before: u32,
+        view: &ProgramView<'_>,
+    ) -> (Self, Vec<Ask>) {
         let mut asks = Vec::new();
         let mut draws = Vec::new();
         for draw in 0..voter.draws() {
-            draws.push(Draw::Open(AskId(
+            draws.push(SampleState::Open(AskId(
                 view.next_ask.0 + before + u32::from(draw),
             )));
             asks.push(voter.ask(draw.into(), true, view));
@@ -120,18 +124,18 @@ impl Ballots {
         (ballots, asks)
     }
 
-    fn open(&mut self, ask: AskId) -> Option<(usize, &mut Draw)> {
+    fn open(&mut self, ask: AskId) -> Option<(usize, &mut SampleState)> {
         let mut draws = self.draws.iter_mut().enumerate();
-        draws.find(|(_, draw)| matches!(draw, Draw::Open(open) if *open == ask))
+        draws.find(|(_, draw)| matches!(draw, SampleState::Open(open) if *open == ask))
     }
 
     /// Takes in a reply. An earlier answer that cannot be read is no reason to fail: the model is asked after all.
     pub(super) fn on_reply(
         &mut self,
-        voter: &Voter<'_>,
+        voter: &SeatView<'_>,
         ask: AskId,
-        reply: &Reply,
-        view: &View<'_>,
+        reply: &ModelReply,
+        view: &ProgramView<'_>,
     ) -> Vec<Ask> {
         let said = read(reply.text.as_str()).and_then(|said| needed(voter.rules, said));
         let recalled = reply.recalled.as_ref();
@@ -140,10 +144,10 @@ impl Ballots {
         };
         match (said, recalled) {
             (Ok(said), recalled) => {
-                *draw = Draw::Said(said);
+                *draw = SampleState::Said(said);
                 if let Some(recalled) = recalled {
                     self.reused_calls += 1;
-                    self.reused.get_or_insert(Reused {
+                    self.reused.get_or_insert(ReusedAnswer {
                         run: recalled.run,
                         similarity: PerMille::share(recalled.similarity_milli.into(), 1000),
                     });
@@ -151,11 +155,11 @@ impl Ballots {
                 Vec::new()
             }
             (Err(_), Some(_)) => {
-                *draw = Draw::Open(view.next_ask);
+                *draw = SampleState::Open(view.next_ask);
                 vec![voter.ask(at, false, view)]
             }
             (Err(why), None) => {
-                *draw = Draw::Failed(SeatFailure::Unreadable(why));
+                *draw = SampleState::Failed(SeatFailure::Unreadable(why));
                 Vec::new()
             }
         }
@@ -163,7 +167,7 @@ impl Ballots {
 
     pub(super) fn on_failed(&mut self, ask: AskId, failure: &ModelFailure) {
         if let Some((_, draw)) = self.open(ask) {
-            *draw = Draw::Failed(SeatFailure::Call {
+            *draw = SampleState::Failed(SeatFailure::Call {
                 failure: failure.kind,
                 message: crate::outcome::clip(failure.detail.as_str(), 160),
             });
@@ -172,43 +176,45 @@ impl Ballots {
 
     pub(super) fn on_refused(&mut self, ask: AskId, reason: &Refusal) {
         if let Some((_, draw)) = self.open(ask) {
-            *draw = Draw::Refused(reason.to_string());
+            *draw = SampleState::Refused(reason.to_string());
         }
     }
 
     /// Whether a call is still out.
     pub(super) fn is_open(&self) -> bool {
-        self.draws.iter().any(|draw| matches!(draw, Draw::Open(_)))
+        self.draws
+            .iter()
+            .any(|draw| matches!(draw, SampleState::Open(_)))
     }
 
     /// What the votes that are in come to.
-    pub(super) fn count(&self, voter: &Voter<'_>) -> Counted {
-        let mut samples = Samples::default();
+    pub(super) fn count(&self, voter: &SeatView<'_>) -> SeatTally {
+        let mut samples = SampledVotes::default();
         let mut failure = SeatFailure::Late;
         for draw in &self.draws {
             match draw {
-                Draw::Said(said) => match said.vote {
+                SampleState::Said(said) => match said.vote {
                     Vote::Approve => samples.approve += 1,
                     Vote::Reject => samples.reject += 1,
                     Vote::Abstain => samples.abstain += 1,
                 },
-                Draw::Failed(why) => {
+                SampleState::Failed(why) => {
                     samples.failed += 1;
                     failure = why.clone();
                 }
-                Draw::Refused(message) if samples.failed == 0 => {
+                SampleState::Refused(message) if samples.failed == 0 => {
                     let message = message.clone();
                     failure = SeatFailure::Refused { message };
                 }
-                Draw::Refused(_) | Draw::Open(_) => {}
+                SampleState::Refused(_) | SampleState::Open(_) => {}
             }
         }
         let measured = match voter.rules.confidence {
-            Confidence::Stated => None,
-            Confidence::Measured { .. } => Some(samples),
+            ConfidenceSource::Stated => None,
+            ConfidenceSource::Measured { .. } => Some(samples),
         };
         let cast = self.cast(voter, samples).ok_or(failure);
-        Counted {
+        SeatTally {
             cast,
             samples: measured,
             reused: self.reused.clone(),
@@ -216,19 +222,19 @@ impl Ballots {
         }
     }
 
-    fn said(&self) -> impl Iterator<Item = &Said> {
+    fn said(&self) -> impl Iterator<Item = &ParsedVote> {
         self.draws.iter().filter_map(|draw| match draw {
-            Draw::Said(said) => Some(said),
-            Draw::Open(_) | Draw::Failed(_) | Draw::Refused(_) => None,
+            SampleState::Said(said) => Some(said),
+            SampleState::Open(_) | SampleState::Failed(_) | SampleState::Refused(_) => None,
         })
     }
 
     /// The vote that was drawn most often, with its share; when none was, the seat abstains.
-    fn cast(&self, voter: &Voter<'_>, samples: Samples) -> Option<Cast> {
+    fn cast(&self, voter: &SeatView<'_>, samples: SampledVotes) -> Option<SeatVote> {
         let first = self.said().next()?;
         let (vote, confidence) = match voter.rules.confidence {
-            Confidence::Stated => (first.vote, first.confidence.unwrap_or_default()),
-            Confidence::Measured { .. } => samples.most(),
+            ConfidenceSource::Stated => (first.vote, first.confidence.unwrap_or_default()),
+            ConfidenceSource::Measured { .. } => samples.most(),
         };
         // Where the draws are tied nobody may have said what the seat votes; the first words still say why.
         let words = self.said().find(|said| said.vote == vote).unwrap_or(first);
@@ -239,7 +245,7 @@ impl Ballots {
                 source: passage.source.clone(),
                 line: passage.line,
             });
-        Some(Cast {
+        Some(SeatVote {
             vote,
             confidence,
             reasoning: words.reasoning.clone(),
@@ -249,14 +255,14 @@ impl Ballots {
 }
 
 /// A stated confidence must be stated.
-fn needed(rules: &Params, said: Said) -> Result<Said, Unreadable> {
+fn needed(rules: &CouncilConfig, said: ParsedVote) -> Result<ParsedVote, VoteError> {
     match (rules.confidence, said.confidence) {
-        (Confidence::Stated, None) => Err(Unreadable::Confidence),
+        (ConfidenceSource::Stated, None) => Err(VoteError::Confidence),
         _ => Ok(said),
     }
 }
 
-impl Samples {
+impl SampledVotes {
     /// The vote drawn most often and its share of all votes; a tie abstains with the share of those who do.
     fn most(self) -> (Vote, PerMille) {
         let all = u64::from(self.approve) + u64::from(self.reject) + u64::from(self.abstain);

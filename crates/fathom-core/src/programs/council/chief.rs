@@ -2,18 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ballots::{Ballots, Counted, Voter};
-use super::panel::{Panel, SUB_CHIEF, touched};
-use super::params::{Params, SUB_CHIEFS_MAX, Seat, Synthesis};
-use super::report::{Cast, SeatFailure, SeatReport};
+use super::ballots::{SeatBallots, SeatTally, SeatView};
+use super::panel::{SUB_CHIEF, SeatPanel, touched};
+use super::params::{CouncilConfig, CouncilSeat, SUB_CHIEFS_MAX, SynthesisMode};
+use super::report::{SeatFailure, SeatReport, SeatVote};
 use super::tally::tally_seats;
 use super::vote::Vote;
 use super::words;
-use crate::event::{ProgramSpec, Started};
+use crate::event::{EpisodeSpec, ProgramSpec};
 use crate::id::AskId;
-use crate::model::Delivery;
-use crate::outcome::{Status, Summary, Verdict};
-use crate::program::{Ask, Input, ModelAsk, Program, ProgramError, View};
+use crate::model::ReplyMode;
+use crate::outcome::{EpisodeStatus, ProgramVerdict, ResultSummary};
+use crate::program::{Ask, ModelAsk, Program, ProgramError, ProgramInput, ProgramView};
 use crate::programs::reply::after_thoughts;
 use crate::stop::{ErrorClass, StopReason};
 use crate::text::Text;
@@ -25,9 +25,9 @@ pub(super) const NAME: &str = "chief";
 /// What a seat is told: parameters of `chief`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Brief {
+pub(super) struct ChiefBrief {
     /// The seat.
-    pub(super) seat: Seat,
+    pub(super) seat: CouncilSeat,
     /// Its path, as `IT/security`.
     pub(super) path: String,
     /// Levels of sub-chiefs it may still ask.
@@ -35,17 +35,17 @@ pub(super) struct Brief {
     /// Paths of the seats that the question touches.
     pub(super) touched: Vec<String>,
     /// The rules of the council; its chiefs and its detector are left out.
-    pub(super) rules: Params,
+    pub(super) rules: CouncilConfig,
 }
 
-impl Brief {
+impl ChiefBrief {
     /// The specification of a seat with this brief.
     pub(super) fn spec(&self) -> ProgramSpec {
         ProgramSpec::new(NAME, self)
     }
 
     /// The sub-chiefs that it will ask.
-    pub(super) fn relevant(&self) -> Vec<&Seat> {
+    pub(super) fn relevant(&self) -> Vec<&CouncilSeat> {
         if self.levels == 0 {
             return Vec::new();
         }
@@ -54,7 +54,7 @@ impl Brief {
     }
 
     /// What a sub-chief is told.
-    fn of(&self, seat: &Seat) -> Self {
+    fn of(&self, seat: &CouncilSeat) -> Self {
         Self {
             seat: seat.clone(),
             path: format!("{}/{}", self.path, seat.id),
@@ -92,15 +92,15 @@ impl Brief {
 }
 
 /// The program.
-pub(super) struct Chief {
-    brief: Brief,
+pub(super) struct ChiefProgram {
+    brief: ChiefBrief,
     question: Text,
     charter: String,
     began: Timestamp,
     /// Its own votes, when it votes by itself or is compared.
-    own: Option<Ballots>,
+    own: Option<SeatBallots>,
     /// Those it asked.
-    panel: Option<Panel>,
+    panel: Option<SeatPanel>,
     /// When its own votes were all in.
     own_after: Option<Millis>,
     /// The call that puts the words of the panel together.
@@ -109,7 +109,7 @@ pub(super) struct Chief {
     words: Option<String>,
 }
 
-impl Chief {
+impl ChiefProgram {
     /// Reads the brief.
     pub(super) fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         Ok(Self {
@@ -125,8 +125,8 @@ impl Chief {
         })
     }
 
-    fn voter(&self) -> Voter<'_> {
-        Voter {
+    fn voter(&self) -> SeatView<'_> {
+        SeatView {
             rules: &self.brief.rules,
             question: self.question.as_str(),
             path: &self.brief.path,
@@ -135,7 +135,7 @@ impl Chief {
         }
     }
 
-    fn start(&mut self, started: &Started, view: &View<'_>) -> Vec<Ask> {
+    fn start(&mut self, started: &EpisodeSpec, view: &ProgramView<'_>) -> Vec<Ask> {
         self.question = started.goal.clone();
         self.charter.clone_from(&started.frame.charter_digest);
         self.began = view.at;
@@ -143,7 +143,7 @@ impl Chief {
         if subs.is_empty() {
             return self.vote(0, view);
         }
-        let (panel, mut asks) = Panel::ask(SUB_CHIEF, &self.question, subs, view);
+        let (panel, mut asks) = SeatPanel::ask(SUB_CHIEF, &self.question, subs, view);
         self.panel = Some(panel);
         if self.brief.rules.compare {
             let before = u32::try_from(asks.len()).unwrap_or(u32::MAX);
@@ -153,21 +153,21 @@ impl Chief {
     }
 
     /// Votes by itself.
-    fn vote(&mut self, before: u32, view: &View<'_>) -> Vec<Ask> {
-        let (own, asks) = Ballots::draw(&self.voter(), before, view);
+    fn vote(&mut self, before: u32, view: &ProgramView<'_>) -> Vec<Ask> {
+        let (own, asks) = SeatBallots::draw(&self.voter(), before, view);
         self.own = Some(own);
         asks
     }
 
     /// Goes on once nobody is at it any more.
-    fn go_on(&mut self, view: &View<'_>) -> Vec<Ask> {
+    fn go_on(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         if let Some(own) = &self.own
             && !own.is_open()
         {
             self.own_after.get_or_insert(view.at.since(self.began));
         }
-        let is_open = self.own.as_ref().is_some_and(Ballots::is_open)
-            || self.panel.as_ref().is_some_and(Panel::is_open)
+        let is_open = self.own.as_ref().is_some_and(SeatBallots::is_open)
+            || self.panel.as_ref().is_some_and(SeatPanel::is_open)
             || self.synthesis.is_some();
         if is_open {
             return Vec::new();
@@ -185,10 +185,10 @@ impl Chief {
     }
 
     /// Has a model put the words of the panel together, when the rules say so and there are any.
-    fn synthesise(&mut self, view: &View<'_>) -> Option<Vec<Ask>> {
+    fn synthesise(&mut self, view: &ProgramView<'_>) -> Option<Vec<Ask>> {
         let rules = &self.brief.rules;
         let reports = self.panel.as_ref()?.reports();
-        if rules.synthesis == Synthesis::Arithmetic || self.words.is_some() {
+        if rules.synthesis == SynthesisMode::Arithmetic || self.words.is_some() {
             return None;
         }
         let decision = tally_seats(&reports)?;
@@ -208,13 +208,13 @@ impl Chief {
             (panel, Some(own)) => {
                 let report = own_report(own, bare);
                 SeatReport {
-                    children: panel.as_ref().map(Panel::reports).unwrap_or_default(),
+                    children: panel.as_ref().map(SeatPanel::reports).unwrap_or_default(),
                     ..report
                 }
             }
             (panel, None) => SeatReport {
                 failure: Some(SeatFailure::Late),
-                children: panel.as_ref().map(Panel::reports).unwrap_or_default(),
+                children: panel.as_ref().map(SeatPanel::reports).unwrap_or_default(),
                 ..bare
             },
         }
@@ -223,7 +223,7 @@ impl Chief {
     fn panel_report(
         &self,
         children: Vec<SeatReport>,
-        own: Option<Counted>,
+        own: Option<SeatTally>,
         bare: SeatReport,
     ) -> SeatReport {
         let reused_own = own.as_ref().map_or(0, |own| own.reused_calls);
@@ -232,7 +232,7 @@ impl Chief {
         let alone = own.and_then(|own| own.cast.ok());
         let alone_ms = alone.as_ref().and(self.own_after);
         let tally = tally_seats(&children);
-        let cast = tally.map(|tally| Cast {
+        let cast = tally.map(|tally| SeatVote {
             vote: tally.vote,
             confidence: tally.confidence,
             reasoning: self.reasoning(tally.vote, tally.tied, &children),
@@ -264,7 +264,7 @@ impl Chief {
             (Some(cast), _) => {
                 let percent = cast.confidence.percent();
                 let said = format!("{path}: {} ({percent} %)", cast.vote);
-                (Status::Ok, StopReason::Success, said)
+                (EpisodeStatus::Ok, StopReason::Success, said)
             }
             (None, failure) => {
                 let why = failure
@@ -276,7 +276,11 @@ impl Chief {
                     _ => ErrorClass::Child,
                 };
                 let stop = StopReason::Failure { class };
-                (Status::Failed, stop, format!("{path} has no vote: {why}"))
+                (
+                    EpisodeStatus::Failed,
+                    stop,
+                    format!("{path} has no vote: {why}"),
+                )
             }
         };
         let how = match report.children.len() {
@@ -285,10 +289,10 @@ impl Chief {
             n => format!("it asked {n} sub-chiefs"),
         };
         let why = report.cast.as_ref().map_or("", |cast| &cast.reasoning);
-        vec![Ask::Finish(Box::new(Verdict {
+        vec![Ask::Finish(Box::new(ProgramVerdict {
             status,
             stop,
-            summary: Summary::new([format!("seat: {path}"), said.clone(), how], []),
+            summary: ResultSummary::new([format!("seat: {path}"), said.clone(), how], []),
             answer: Some(Text::new(format!("{said}: {why}"))),
             report: encode(&report),
             artifacts: Vec::new(),
@@ -299,23 +303,23 @@ impl Chief {
     }
 }
 
-impl Program for Chief {
-    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+impl Program for ChiefProgram {
+    fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
         let asks = match input {
-            Input::Start(started) => return self.start(started, view),
-            Input::Reply { ask, reply } if self.synthesis == Some(ask) => {
+            ProgramInput::Start(started) => return self.start(started, view),
+            ProgramInput::Reply { ask, reply } if self.synthesis == Some(ask) => {
                 self.synthesis = None;
                 self.words = Some(after_thoughts(reply.text.as_str()).trim().to_owned());
                 Vec::new()
             }
-            Input::Failed { ask, .. } | Input::Refused { ask, .. }
+            ProgramInput::Failed { ask, .. } | ProgramInput::Refused { ask, .. }
                 if self.synthesis == Some(ask) =>
             {
                 self.synthesis = None;
                 self.words = Some(String::new());
                 Vec::new()
             }
-            Input::Reply { ask, reply } => match self.own.take() {
+            ProgramInput::Reply { ask, reply } => match self.own.take() {
                 Some(mut own) => {
                     let asks = own.on_reply(&self.voter(), ask, reply, view);
                     self.own = Some(own);
@@ -323,13 +327,13 @@ impl Program for Chief {
                 }
                 None => Vec::new(),
             },
-            Input::Failed { ask, failure } => {
+            ProgramInput::Failed { ask, failure } => {
                 if let Some(own) = &mut self.own {
                     own.on_failed(ask, failure);
                 }
                 Vec::new()
             }
-            Input::Refused { ask, reason } => {
+            ProgramInput::Refused { ask, reason } => {
                 if let Some(own) = &mut self.own {
                     own.on_refused(ask, reason);
                 }
@@ -338,19 +342,19 @@ impl Program for Chief {
                 }
                 Vec::new()
             }
-            Input::Child { ask, child, result } => {
+            ProgramInput::Child { ask, child, result } => {
                 if let Some(panel) = &mut self.panel {
                     panel.on_child(ask, child, result);
                 }
                 Vec::new()
             }
-            Input::Delta { .. }
-            | Input::Effect { .. }
-            | Input::Host { .. }
-            | Input::Cell { .. }
-            | Input::CellEnded { .. }
-            | Input::Signal(_)
-            | Input::Tick => return Vec::new(),
+            ProgramInput::Delta { .. }
+            | ProgramInput::Effect { .. }
+            | ProgramInput::Host { .. }
+            | ProgramInput::Cell { .. }
+            | ProgramInput::CellEnded { .. }
+            | ProgramInput::Signal(_)
+            | ProgramInput::Tick => return Vec::new(),
         };
         if asks.is_empty() {
             self.go_on(view)
@@ -372,7 +376,7 @@ impl Program for Chief {
     }
 }
 
-fn own_report(own: Counted, bare: SeatReport) -> SeatReport {
+fn own_report(own: SeatTally, bare: SeatReport) -> SeatReport {
     let (cast, failure) = match own.cast {
         Ok(cast) => (Some(cast), None),
         Err(failure) => (None, Some(failure)),
@@ -388,10 +392,14 @@ fn own_report(own: Counted, bare: SeatReport) -> SeatReport {
 }
 
 /// A call that puts words together. What it says changes no vote.
-pub(super) fn synthesis(rules: &Params, packet: crate::packet::Packet, view: &View<'_>) -> Ask {
+pub(super) fn synthesis(
+    rules: &CouncilConfig,
+    packet: crate::packet::Packet,
+    view: &ProgramView<'_>,
+) -> Ask {
     Ask::Model(Box::new(ModelAsk {
         output_tokens_max: words::SYNTHESIS_TOKENS_MAX,
-        delivery: Delivery::Whole,
+        delivery: ReplyMode::Whole,
         timeout: rules.timeout,
         ..ModelAsk::new(view.model, packet)
     }))

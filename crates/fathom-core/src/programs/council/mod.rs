@@ -18,13 +18,17 @@ mod words;
 
 pub use panel::{CHIEF, SUB_CHIEF, seat_of};
 pub use params::{
-    Confidence, DEPTH_MAX, Params, Passage, Reuse, SAMPLES_MAX, SUB_CHIEFS_MAX, Seat, Synthesis,
+    ConfidenceSource, CouncilConfig, CouncilSeat, DEPTH_MAX, QuotedPassage, ReusePolicy,
+    SAMPLES_MAX, SUB_CHIEFS_MAX, SynthesisMode,
 };
-pub use report::{Alone, Cast, Report, Reused, Samples, SeatFailure, SeatReport, SourceRef};
-pub use root::{Council, voters};
-pub use tally::{Tally, Weighed, tally, tally_seats};
+pub use report::{
+    ChiefsOnlyResult, CouncilReport, ReusedAnswer, SampledVotes, SeatFailure, SeatReport, SeatVote,
+    SourceRef,
+};
+pub use root::{CouncilProgram, voters};
+pub use tally::{VoteTally, WeightedVote, tally, tally_seats};
 pub(crate) use vote::confidence;
-pub use vote::{REASONING_CHARS_MAX, Said, Unreadable, Vote, read};
+pub use vote::{ParsedVote, REASONING_CHARS_MAX, Vote, VoteError, read};
 
 use crate::event::ProgramSpec;
 use crate::program::{Program, ProgramError};
@@ -35,9 +39,11 @@ pub const NAME: &str = "council";
 /// Makes a council or one of its seats.
 pub(super) fn build(spec: &ProgramSpec) -> Option<Result<Box<dyn Program>, ProgramError>> {
     match spec.name.as_str() {
-        NAME => Some(Council::new(spec).map(|council| Box::new(council) as Box<dyn Program>)),
+        NAME => {
+            Some(CouncilProgram::new(spec).map(|council| Box::new(council) as Box<dyn Program>))
+        }
         chief::NAME => {
-            Some(chief::Chief::new(spec).map(|chief| Box::new(chief) as Box<dyn Program>))
+            Some(chief::ChiefProgram::new(spec).map(|chief| Box::new(chief) as Box<dyn Program>))
         }
         _ => None,
     }

@@ -1,15 +1,15 @@
 //! Seats that were asked together, and what has come of each.
 
-use super::chief::{self, Brief};
-use super::params::Seat;
+use super::chief::{self, ChiefBrief};
+use super::params::CouncilSeat;
 use super::report::{SeatFailure, SeatReport};
 use crate::amounts::{Amounts, Dimension};
-use crate::contract::{Contract, RecursionPolicy, Role};
+use crate::contract::{AgentRole, Contract, RecursionPolicy};
 use crate::event::ProgramSpec;
 use crate::id::{AskId, EpisodeId};
 use crate::outcome::EpisodeResult;
-use crate::program::{Ask, View};
-use crate::recursion::{Class, SpawnRequest, Trigger};
+use crate::program::{Ask, ProgramView};
+use crate::recursion::{SpawnClass, SpawnRequest, SpawnTrigger};
 use crate::stop::{Refusal, StopReason};
 use crate::text::Text;
 use crate::unit::Millis;
@@ -25,7 +25,7 @@ const TOKENS_MIN: u64 = 64;
 
 /// One of those who were asked.
 #[derive(Clone, Debug)]
-struct Asked {
+struct AskedSeat {
     ask: AskId,
     seat: String,
     report: Option<SeatReport>,
@@ -34,19 +34,19 @@ struct Asked {
 
 /// Seats that were asked together.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Panel {
-    asked: Vec<Asked>,
+pub(super) struct SeatPanel {
+    asked: Vec<AskedSeat>,
 }
 
-impl Panel {
+impl SeatPanel {
     /// Asks every one of `briefs`, all at once.
     pub(super) fn ask(
         kind: &str,
         question: &Text,
-        briefs: Vec<Brief>,
-        view: &View<'_>,
+        briefs: Vec<ChiefBrief>,
+        view: &ProgramView<'_>,
     ) -> (Self, Vec<Ask>) {
-        let episodes: u64 = briefs.iter().map(Brief::episodes).sum();
+        let episodes: u64 = briefs.iter().map(ChiefBrief::episodes).sum();
         let fits = episodes <= view.left.episodes;
         let mut asks = Vec::new();
         let mut panel = Self::default();
@@ -57,7 +57,7 @@ impl Panel {
                 episodes: if fits { brief.episodes() } else { 1 },
                 ..Amounts::ZERO
             };
-            panel.asked.push(Asked {
+            panel.asked.push(AskedSeat {
                 ask: AskId(number),
                 seat: brief.seat.id.clone(),
                 report: None,
@@ -65,13 +65,13 @@ impl Panel {
             });
             asks.push(Ask::Spawn(Box::new(SpawnRequest {
                 child_type: kind.to_owned(),
-                class: Class::Work,
-                trigger: Trigger::ComplexQuestion,
+                class: SpawnClass::Work,
+                trigger: SpawnTrigger::ComplexQuestion,
                 why: "each seat looks at the question for itself".into(),
                 fetch: Text::new(format!("the vote of {}", brief.path)),
                 return_format: "a vote with confidence and reasoning".into(),
                 goal: question.clone(),
-                role: Role::Planner,
+                role: AgentRole::Planner,
                 contract: contract(&brief, view),
                 at_least,
                 at_most: Amounts::MAX,
@@ -82,7 +82,7 @@ impl Panel {
         (panel, asks)
     }
 
-    fn find(&mut self, ask: AskId) -> Option<&mut Asked> {
+    fn find(&mut self, ask: AskId) -> Option<&mut AskedSeat> {
         self.asked.iter_mut().find(|asked| asked.ask == ask)
     }
 
@@ -141,7 +141,7 @@ impl Panel {
 
     /// What has come of each; those who are still at it are late.
     pub(super) fn reports(&self) -> Vec<SeatReport> {
-        let late = |asked: &Asked| SeatReport {
+        let late = |asked: &AskedSeat| SeatReport {
             failure: Some(SeatFailure::Late),
             ..SeatReport::new(&asked.seat)
         };
@@ -175,7 +175,7 @@ impl SeatReport {
 }
 
 /// A seat may do what its asker may, and nothing else than vote.
-fn contract(brief: &Brief, view: &View<'_>) -> Contract {
+fn contract(brief: &ChiefBrief, view: &ProgramView<'_>) -> Contract {
     let own = &view.contract.recursion;
     let may_ask = !brief.relevant().is_empty();
     let recursion = RecursionPolicy {
@@ -197,25 +197,25 @@ pub fn seat_of(program: &ProgramSpec) -> Option<String> {
     if program.name != chief::NAME {
         return None;
     }
-    serde_json::from_str::<Path>(program.params.as_str())
+    serde_json::from_str::<SeatPath>(program.params.as_str())
         .ok()
         .map(|brief| brief.path)
 }
 
 /// The one part of a brief that an onlooker wants.
 #[derive(serde::Deserialize)]
-struct Path {
+struct SeatPath {
     path: String,
 }
 
 /// The sub-chiefs of a seat that a question touches, at most so many.
 pub(super) fn touched<'a>(
-    seat: &'a Seat,
+    seat: &'a CouncilSeat,
     path: &str,
     seats: &[String],
     most: usize,
-) -> Vec<&'a Seat> {
-    let is_touched = |sub: &&Seat| seats.contains(&format!("{path}/{}", sub.id));
+) -> Vec<&'a CouncilSeat> {
+    let is_touched = |sub: &&CouncilSeat| seats.contains(&format!("{path}/{}", sub.id));
     seat.sub_chiefs
         .iter()
         .filter(is_touched)

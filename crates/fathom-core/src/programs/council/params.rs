@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::complexity::Detector;
+use super::complexity::DetectorConfig;
 use crate::event::ProgramSpec;
 use crate::unit::Millis;
 
@@ -18,7 +18,7 @@ pub const SAMPLES_MAX: u8 = 16;
 /// A piece of the given material, with the place it comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Passage {
+pub struct QuotedPassage {
     /// File or other source, as the user named it.
     pub source: String,
     /// Its first line there, counted from one.
@@ -30,7 +30,7 @@ pub struct Passage {
 /// One who votes: a chief, or a sub-chief of one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Seat {
+pub struct CouncilSeat {
     /// Its name, unique among its siblings, as `security`.
     pub id: String,
     /// What it looks at, said to the model.
@@ -38,15 +38,15 @@ pub struct Seat {
     /// Words that show that a question concerns it. A chief needs none: every chief is asked.
     pub lexicon: Vec<String>,
     /// What the material says about the question from this seat's point of view.
-    pub passages: Vec<Passage>,
+    pub passages: Vec<QuotedPassage>,
     /// Those it may ask.
-    pub sub_chiefs: Vec<Seat>,
+    pub sub_chiefs: Vec<CouncilSeat>,
 }
 
 /// Where the confidence of a vote comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Confidence {
+pub enum ConfidenceSource {
     /// The model states it.
     #[default]
     Stated,
@@ -62,7 +62,7 @@ pub enum Confidence {
 /// How the words of several seats become one text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Synthesis {
+pub enum SynthesisMode {
     /// They are listed; no model is asked.
     #[default]
     Arithmetic,
@@ -73,7 +73,7 @@ pub enum Synthesis {
 /// Whether an answer that was given before may stand for a new call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Reuse {
+pub enum ReusePolicy {
     /// Never.
     Off,
     /// To the same packet.
@@ -89,21 +89,21 @@ pub enum Reuse {
 /// Parameters of `council`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Params {
+pub struct CouncilConfig {
     /// The chiefs.
-    pub chiefs: Vec<Seat>,
+    pub chiefs: Vec<CouncilSeat>,
     /// How a complex question is recognised.
-    pub detector: Detector,
+    pub detector: DetectorConfig,
     /// Levels of sub-chiefs below the chiefs.
     pub depth_max: u8,
     /// Most sub-chiefs that one seat asks.
     pub sub_chiefs_max: u8,
     /// Where confidence comes from.
-    pub confidence: Confidence,
+    pub confidence: ConfidenceSource,
     /// How several become one.
-    pub synthesis: Synthesis,
+    pub synthesis: SynthesisMode,
     /// Whether earlier answers may be used again.
-    pub reuse: Reuse,
+    pub reuse: ReusePolicy,
     /// Whether every chief that asks its sub-chiefs also votes by itself, for comparison.
     pub compare: bool,
     /// What every voter is told, before question, seat and passages.
@@ -122,16 +122,16 @@ pub struct Params {
     pub material: String,
 }
 
-impl Default for Params {
+impl Default for CouncilConfig {
     fn default() -> Self {
         Self {
             chiefs: Vec::new(),
-            detector: Detector::default(),
+            detector: DetectorConfig::default(),
             depth_max: 1,
             sub_chiefs_max: 4,
-            confidence: Confidence::default(),
-            synthesis: Synthesis::default(),
-            reuse: Reuse::default(),
+            confidence: ConfidenceSource::default(),
+            synthesis: SynthesisMode::default(),
+            reuse: ReusePolicy::default(),
             compare: false,
             instructions: String::new(),
             reasoning_chars_max: None,
@@ -144,7 +144,7 @@ impl Default for Params {
     }
 }
 
-impl Params {
+impl CouncilConfig {
     /// The specification of a council with these parameters.
     pub fn spec(&self) -> ProgramSpec {
         ProgramSpec::new(super::NAME, self)

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::complexity::Assessment;
-use super::vote::{Unreadable, Vote};
+use super::complexity::ComplexityAssessment;
+use super::vote::{Vote, VoteError};
 use crate::failure::FailureKind;
 use crate::id::{EpisodeId, RunId};
 use crate::unit::{Millis, PerMille};
@@ -31,7 +31,7 @@ pub enum SeatFailure {
         message: String,
     },
     /// Its reply is no vote.
-    Unreadable(Unreadable),
+    Unreadable(VoteError),
     /// The governor refused it.
     Refused {
         /// Why, in words.
@@ -64,7 +64,7 @@ impl fmt::Display for SeatFailure {
 
 /// A vote, with what stands behind it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cast {
+pub struct SeatVote {
     /// The vote.
     pub vote: Vote,
     /// How sure.
@@ -78,7 +78,7 @@ pub struct Cast {
 
 /// Votes drawn by chance for one seat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Samples {
+pub struct SampledVotes {
     /// For.
     pub approve: u8,
     /// Against.
@@ -91,7 +91,7 @@ pub struct Samples {
 
 /// An earlier answer that stood for a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reused {
+pub struct ReusedAnswer {
     /// The run that gave it.
     pub run: RunId,
     /// How similar the question was; all of it for the same packet.
@@ -105,7 +105,7 @@ pub struct SeatReport {
     pub seat: String,
     /// Its vote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cast: Option<Cast>,
+    pub cast: Option<SeatVote>,
     /// Why it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<SeatFailure>,
@@ -114,13 +114,13 @@ pub struct SeatReport {
     pub agreement: Option<PerMille>,
     /// The votes drawn for it, when its confidence is measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub samples: Option<Samples>,
+    pub samples: Option<SampledVotes>,
     /// The earlier answer it used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reused: Option<Reused>,
+    pub reused: Option<ReusedAnswer>,
     /// How it would have voted by itself, when that was compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub alone: Option<Cast>,
+    pub alone: Option<SeatVote>,
     /// Time until it would have voted by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alone_ms: Option<Millis>,
@@ -141,7 +141,7 @@ pub struct SeatReport {
 
 /// What the chiefs would have decided without sub-chiefs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Alone {
+pub struct ChiefsOnlyResult {
     /// The decision.
     pub vote: Vote,
     /// Its confidence.
@@ -154,7 +154,7 @@ pub struct Alone {
 
 /// What a council decided.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Report {
+pub struct CouncilReport {
     /// The decision; none when nobody voted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vote: Option<Vote>,
@@ -171,7 +171,7 @@ pub struct Report {
     /// The reasons put together, by a model or as a list.
     pub reasoning: String,
     /// What the detector said.
-    pub complexity: Assessment,
+    pub complexity: ComplexityAssessment,
     /// The chiefs.
     pub votes: Vec<SeatReport>,
     /// Levels of sub-chiefs that were asked.
@@ -182,7 +182,7 @@ pub struct Report {
     pub reused_calls: u64,
     /// What the chiefs alone would have decided, when that was compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub alone: Option<Alone>,
+    pub alone: Option<ChiefsOnlyResult>,
     /// Time it took.
     pub elapsed: Millis,
 }

@@ -1,38 +1,40 @@
 //! The council itself: assesses the question, asks the chiefs side by side, and decides as they vote.
 
-use super::chief::{self, Brief, encode, synthesis};
-use super::complexity::{Assessment, Detector, Lens};
-use super::panel::{CHIEF, Panel};
-use super::params::{Params, Seat, Synthesis};
-use super::report::{Alone, Report, SeatReport};
-use super::tally::{Weighed, tally, tally_seats};
+use super::chief::{self, ChiefBrief, encode, synthesis};
+use super::complexity::{ComplexityAssessment, ComplexityDetector, DetectorConfig};
+use super::panel::{CHIEF, SeatPanel};
+use super::params::{CouncilConfig, CouncilSeat, SynthesisMode};
+use super::report::{ChiefsOnlyResult, CouncilReport, SeatReport};
+use super::tally::{WeightedVote, tally, tally_seats};
 use super::vote::Vote;
 use super::words;
-use crate::event::{ProgramSpec, Started};
+use crate::event::{EpisodeSpec, ProgramSpec};
 use crate::id::AskId;
-use crate::outcome::{Decision, HandoffTicket, NextAction, Status, Summary, Verdict, clip};
-use crate::program::{Ask, Input, Program, ProgramError, View};
+use crate::outcome::{
+    Decision, EpisodeStatus, HandoffTicket, NextAction, ProgramVerdict, ResultSummary, clip,
+};
+use crate::program::{Ask, Program, ProgramError, ProgramInput, ProgramView};
 use crate::programs::reply::after_thoughts;
 use crate::stop::{ErrorClass, Refusal, StopReason};
 use crate::text::Text;
 use crate::unit::{Millis, PerMille, Timestamp};
 
 /// The program.
-pub struct Council {
-    params: Params,
+pub struct CouncilProgram {
+    params: CouncilConfig,
     question: Text,
     began: Timestamp,
     last: Timestamp,
-    assessment: Assessment,
-    panel: Panel,
+    assessment: ComplexityAssessment,
+    panel: SeatPanel,
     synthesis: Option<AskId>,
     words: Option<String>,
 }
 
-impl Council {
+impl CouncilProgram {
     /// Reads the parameters.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
-        let params: Params = spec.read()?;
+        let params: CouncilConfig = spec.read()?;
         params
             .check()
             .map_err(|cause| ProgramError::params(super::NAME, cause))?;
@@ -41,30 +43,30 @@ impl Council {
             question: Text::default(),
             began: Timestamp::default(),
             last: Timestamp::default(),
-            assessment: Assessment::default(),
-            panel: Panel::default(),
+            assessment: ComplexityAssessment::default(),
+            panel: SeatPanel::default(),
             synthesis: None,
             words: None,
         })
     }
 
-    fn start(&mut self, started: &Started, view: &View<'_>) -> Vec<Ask> {
+    fn start(&mut self, started: &EpisodeSpec, view: &ProgramView<'_>) -> Vec<Ask> {
         self.question = started.goal.clone();
         self.began = view.at;
-        self.assessment =
-            Lens::new(&self.params.detector, &self.params.chiefs).assess(started.goal.as_str());
+        self.assessment = ComplexityDetector::new(&self.params.detector, &self.params.chiefs)
+            .assess(started.goal.as_str());
         let briefs = briefs(&self.params, &self.assessment);
-        let (panel, asks) = Panel::ask(CHIEF, &self.question, briefs, view);
+        let (panel, asks) = SeatPanel::ask(CHIEF, &self.question, briefs, view);
         self.panel = panel;
         asks
     }
 
-    fn go_on(&mut self, view: &View<'_>) -> Vec<Ask> {
+    fn go_on(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         if self.panel.is_open() || self.synthesis.is_some() {
             return Vec::new();
         }
         let votes = self.panel.reports();
-        if self.params.synthesis == Synthesis::Model
+        if self.params.synthesis == SynthesisMode::Model
             && self.words.is_none()
             && let Some(decision) = tally_seats(&votes)
         {
@@ -76,7 +78,7 @@ impl Council {
     }
 
     /// What the council has come to so far.
-    fn decision(&self) -> Report {
+    fn decision(&self) -> CouncilReport {
         let votes = self.panel.reports();
         let tally = tally_seats(&votes);
         let vote = tally.map(|tally| tally.vote);
@@ -91,7 +93,7 @@ impl Council {
             (None, Some(vote)) => chief::reasoning(vote, tied, &votes),
             (None, None) => String::new(),
         };
-        Report {
+        CouncilReport {
             vote,
             confidence: tally.map_or(PerMille::default(), |tally| tally.confidence),
             agreement: tally.map_or(PerMille::default(), |tally| tally.agreement),
@@ -121,27 +123,27 @@ impl Council {
             (_, Some(Refusal::Budget { dimension } | Refusal::Closing { dimension })) => {
                 let dimension = *dimension;
                 (
-                    Status::NeedsReview,
+                    EpisodeStatus::NeedsReview,
                     StopReason::BudgetExhausted { dimension },
                 )
             }
-            (Some(_), _) => (Status::Ok, StopReason::Success),
+            (Some(_), _) => (EpisodeStatus::Ok, StopReason::Success),
             (None, _) => {
                 let class = ErrorClass::Child;
-                (Status::Failed, StopReason::Failure { class })
+                (EpisodeStatus::Failed, StopReason::Failure { class })
             }
         };
         let said = said(&report);
         let answer = report.vote.map(|_| Text::new(answer(&said, &report)));
         let question = clip(self.question.as_str(), 120);
         let next_actions = match status {
-            Status::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
+            EpisodeStatus::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
                 tried: Text::new(format!("{voted} of {chiefs} chiefs voted on: {question}")),
                 known: Text::new(said.clone()),
                 asked: Text::new(format!("decide with what there is, or ask again: {stop}")),
                 deadline: None,
             })],
-            Status::Ok | Status::Failed => Vec::new(),
+            EpisodeStatus::Ok | EpisodeStatus::Failed => Vec::new(),
         };
         let decisions = report.vote.map(|vote| Decision {
             what: Text::from(vote.word()),
@@ -154,11 +156,11 @@ impl Council {
                 .partial
                 .then(|| "partial: not all votes could be had".to_owned()),
         ];
-        vec![Ask::Finish(Box::new(Verdict {
+        vec![Ask::Finish(Box::new(ProgramVerdict {
             status,
             stop,
             answer,
-            summary: Summary::new(
+            summary: ResultSummary::new(
                 [
                     format!("question: {question}"),
                     said,
@@ -178,32 +180,32 @@ impl Council {
     }
 }
 
-impl Program for Council {
-    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+impl Program for CouncilProgram {
+    fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
         self.last = view.at;
         match input {
-            Input::Start(started) => return self.start(started, view),
-            Input::Reply { ask, reply } if self.synthesis == Some(ask) => {
+            ProgramInput::Start(started) => return self.start(started, view),
+            ProgramInput::Reply { ask, reply } if self.synthesis == Some(ask) => {
                 self.synthesis = None;
                 self.words = Some(after_thoughts(reply.text.as_str()).trim().to_owned());
             }
-            Input::Failed { ask, .. } | Input::Refused { ask, .. }
+            ProgramInput::Failed { ask, .. } | ProgramInput::Refused { ask, .. }
                 if self.synthesis == Some(ask) =>
             {
                 self.synthesis = None;
                 self.words = Some(String::new());
             }
-            Input::Refused { ask, reason } => self.panel.on_refused(ask, reason),
-            Input::Child { ask, child, result } => self.panel.on_child(ask, child, result),
-            Input::Reply { .. }
-            | Input::Failed { .. }
-            | Input::Delta { .. }
-            | Input::Effect { .. }
-            | Input::Host { .. }
-            | Input::Cell { .. }
-            | Input::CellEnded { .. }
-            | Input::Signal(_)
-            | Input::Tick => return Vec::new(),
+            ProgramInput::Refused { ask, reason } => self.panel.on_refused(ask, reason),
+            ProgramInput::Child { ask, child, result } => self.panel.on_child(ask, child, result),
+            ProgramInput::Reply { .. }
+            | ProgramInput::Failed { .. }
+            | ProgramInput::Delta { .. }
+            | ProgramInput::Effect { .. }
+            | ProgramInput::Host { .. }
+            | ProgramInput::Cell { .. }
+            | ProgramInput::CellEnded { .. }
+            | ProgramInput::Signal(_)
+            | ProgramInput::Tick => return Vec::new(),
         }
         self.go_on(view)
     }
@@ -220,18 +222,18 @@ impl Program for Council {
 }
 
 /// What the chiefs are told.
-fn briefs(params: &Params, assessment: &Assessment) -> Vec<Brief> {
+fn briefs(params: &CouncilConfig, assessment: &ComplexityAssessment) -> Vec<ChiefBrief> {
     let touched = if assessment.complex {
         assessment.seats.clone()
     } else {
         Vec::new()
     };
-    let rules = Params {
+    let rules = CouncilConfig {
         chiefs: Vec::new(),
-        detector: Detector::default(),
+        detector: DetectorConfig::default(),
         ..params.clone()
     };
-    let brief = |seat: &Seat| Brief {
+    let brief = |seat: &CouncilSeat| ChiefBrief {
         seat: seat.clone(),
         path: seat.id.clone(),
         levels: params.depth_max,
@@ -243,14 +245,14 @@ fn briefs(params: &Params, assessment: &Assessment) -> Vec<Brief> {
 
 /// Paths of the seats that will, or may have to, vote on a question by themselves: all chiefs, and the sub-chiefs that
 /// will be asked.
-pub fn voters(params: &Params, question: &str) -> Vec<String> {
-    fn add(brief: &Brief, found: &mut Vec<String>) {
+pub fn voters(params: &CouncilConfig, question: &str) -> Vec<String> {
+    fn add(brief: &ChiefBrief, found: &mut Vec<String>) {
         found.push(brief.path.clone());
         for sub in brief.subs() {
             add(&sub, found);
         }
     }
-    let assessment = Lens::new(&params.detector, &params.chiefs).assess(question);
+    let assessment = ComplexityDetector::new(&params.detector, &params.chiefs).assess(question);
     let mut found = Vec::new();
     for brief in briefs(params, &assessment) {
         add(&brief, &mut found);
@@ -259,7 +261,7 @@ pub fn voters(params: &Params, question: &str) -> Vec<String> {
 }
 
 /// The decision in one line.
-fn said(report: &Report) -> String {
+fn said(report: &CouncilReport) -> String {
     match report.vote {
         Some(vote) => format!(
             "{vote}, confidence {} %, agreement {} %",
@@ -270,7 +272,7 @@ fn said(report: &Report) -> String {
     }
 }
 
-fn answer(said: &str, report: &Report) -> String {
+fn answer(said: &str, report: &CouncilReport) -> String {
     let mut answer = said.to_owned();
     if report.partial {
         answer.push_str(" (partial)");
@@ -326,7 +328,7 @@ fn asked(report: &SeatReport) -> impl Iterator<Item = &SeatReport> {
 }
 
 /// What the chiefs alone would have decided: each by its own vote, which a chief without sub-chiefs cast anyway.
-fn alone(chiefs: &[SeatReport]) -> Option<Alone> {
+fn alone(chiefs: &[SeatReport]) -> Option<ChiefsOnlyResult> {
     if chiefs.iter().all(|chief| chief.alone.is_none()) {
         return None;
     }
@@ -339,13 +341,13 @@ fn alone(chiefs: &[SeatReport]) -> Option<Alone> {
             None => return None,
         };
         elapsed = elapsed.max(after);
-        votes.push(Weighed {
+        votes.push(WeightedVote {
             vote: cast.vote,
             confidence: cast.confidence,
         });
     }
     let tally = tally(&votes)?;
-    Some(Alone {
+    Some(ChiefsOnlyResult {
         vote: tally.vote,
         confidence: tally.confidence,
         agreement: tally.agreement,
@@ -353,7 +355,7 @@ fn alone(chiefs: &[SeatReport]) -> Option<Alone> {
     })
 }
 
-impl Params {
+impl CouncilConfig {
     /// What no configuration may say.
     fn check(&self) -> Result<(), String> {
         if self.chiefs.is_empty() {

@@ -8,7 +8,7 @@ use crate::unit::PerMille;
 
 /// A vote as it counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Weighed {
+pub struct WeightedVote {
     /// The vote.
     pub vote: Vote,
     /// Its weight.
@@ -17,7 +17,7 @@ pub struct Weighed {
 
 /// What the votes come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct VoteTally {
     /// The heaviest vote; to abstain when there is none.
     pub vote: Vote,
     /// Mean confidence of those who agree; nothing when nobody does.
@@ -29,7 +29,7 @@ pub struct Tally {
 }
 
 /// Weighs votes; nothing when there are none. All is done in integers, so no order of votes gives another result.
-pub fn tally(votes: &[Weighed]) -> Option<Tally> {
+pub fn tally(votes: &[WeightedVote]) -> Option<VoteTally> {
     if votes.is_empty() {
         return None;
     }
@@ -39,7 +39,7 @@ pub fn tally(votes: &[Weighed]) -> Option<Tally> {
     let most = u64::try_from(agreeing).unwrap_or(u64::MAX) * u64::from(PerMille::ALL.get());
     let weight = weight_of(votes, decided);
     let whole = Vote::ALL.map(|vote| weight_of(votes, vote)).iter().sum();
-    Some(Tally {
+    Some(VoteTally {
         vote: decided,
         confidence: PerMille::share(weight, most),
         agreement: PerMille::share(weight, whole),
@@ -48,10 +48,10 @@ pub fn tally(votes: &[Weighed]) -> Option<Tally> {
 }
 
 /// Weighs the votes of those seats that have one. Who failed does not count, neither for nor against.
-pub fn tally_seats(seats: &[SeatReport]) -> Option<Tally> {
+pub fn tally_seats(seats: &[SeatReport]) -> Option<VoteTally> {
     let casts = seats.iter().filter_map(|seat| seat.cast.as_ref());
-    let votes: Vec<Weighed> = casts
-        .map(|cast| Weighed {
+    let votes: Vec<WeightedVote> = casts
+        .map(|cast| WeightedVote {
             vote: cast.vote,
             confidence: cast.confidence,
         })
@@ -59,13 +59,13 @@ pub fn tally_seats(seats: &[SeatReport]) -> Option<Tally> {
     tally(&votes)
 }
 
-fn weight_of(votes: &[Weighed], vote: Vote) -> u64 {
+fn weight_of(votes: &[WeightedVote], vote: Vote) -> u64 {
     let same = votes.iter().filter(|cast| cast.vote == vote);
     same.map(|cast| u64::from(cast.confidence.get())).sum()
 }
 
 /// The vote that is heavier than each other one.
-fn heaviest(votes: &[Weighed]) -> Option<Vote> {
+fn heaviest(votes: &[WeightedVote]) -> Option<Vote> {
     Vote::ALL.into_iter().find(|vote| {
         let weight = weight_of(votes, *vote);
         let mut others = Vote::ALL.into_iter().filter(|other| other != vote);

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 
-use super::super::report::{Cast, SeatFailure};
+use super::super::report::{SeatFailure, SeatVote};
 use super::Vote::{Abstain, Approve, Reject};
 use super::*;
 use crate::unit::Millis;
@@ -10,8 +10,8 @@ fn milli(milli: u16) -> PerMille {
     PerMille::new(milli).expect("at most a thousand")
 }
 
-fn weighed((vote, confidence): (Vote, u16)) -> Weighed {
-    Weighed {
+fn weighed((vote, confidence): (Vote, u16)) -> WeightedVote {
+    WeightedVote {
         vote,
         confidence: milli(confidence),
     }
@@ -20,9 +20,9 @@ fn weighed((vote, confidence): (Vote, u16)) -> Weighed {
 /// Checks vote, confidence, agreement and whether it is tied.
 #[track_caller]
 fn check(votes: &[(Vote, u16)], expected: (Vote, u16, u16, bool)) {
-    let votes: Vec<Weighed> = votes.iter().copied().map(weighed).collect();
+    let votes: Vec<WeightedVote> = votes.iter().copied().map(weighed).collect();
     let (vote, confidence, agreement, tied) = expected;
-    let expected = Tally {
+    let expected = VoteTally {
         vote,
         confidence: milli(confidence),
         agreement: milli(agreement),
@@ -71,7 +71,7 @@ fn c06_without_votes_there_is_no_decision() {
     assert_eq!(tally_seats(&[failed(), failed()]), None);
 }
 
-fn seat(seat: &str, cast: Option<Cast>, failure: Option<SeatFailure>) -> SeatReport {
+fn seat(seat: &str, cast: Option<SeatVote>, failure: Option<SeatFailure>) -> SeatReport {
     SeatReport {
         seat: seat.to_owned(),
         cast,
@@ -94,8 +94,8 @@ fn failed() -> SeatReport {
     seat("silent", None, Some(SeatFailure::Late))
 }
 
-fn voter(weighed: Weighed) -> SeatReport {
-    let cast = Cast {
+fn voter(weighed: WeightedVote) -> SeatReport {
+    let cast = SeatVote {
         vote: weighed.vote,
         confidence: weighed.confidence,
         reasoning: String::new(),
@@ -108,13 +108,13 @@ fn any_vote() -> impl Strategy<Value = Vote> {
     prop::sample::select(Vote::ALL.to_vec())
 }
 
-fn votes_up_to(confidence: u16) -> impl Strategy<Value = Vec<Weighed>> {
+fn votes_up_to(confidence: u16) -> impl Strategy<Value = Vec<WeightedVote>> {
     let vote = (any_vote(), 0..=confidence).prop_map(weighed);
     prop::collection::vec(vote, 1..24)
 }
 
 /// A factor, and votes that stay within bounds when they are scaled by it.
-fn scalable() -> impl Strategy<Value = (u16, Vec<Weighed>)> {
+fn scalable() -> impl Strategy<Value = (u16, Vec<WeightedVote>)> {
     (1..=50_u16).prop_flat_map(|factor| (Just(factor), votes_up_to(1000 / factor)))
 }
 
@@ -129,9 +129,9 @@ proptest! {
 
     #[test]
     fn c06_scaling_all_confidences_changes_neither_vote_nor_agreement((factor, votes) in scalable()) {
-        let scale = |cast: &Weighed| weighed((cast.vote, cast.confidence.get() * factor));
-        let scaled: Vec<Weighed> = votes.iter().map(scale).collect();
-        let outcome = |votes: &[Weighed]| {
+        let scale = |cast: &WeightedVote| weighed((cast.vote, cast.confidence.get() * factor));
+        let scaled: Vec<WeightedVote> = votes.iter().map(scale).collect();
+        let outcome = |votes: &[WeightedVote]| {
             tally(votes).map(|tally| (tally.vote, tally.agreement, tally.tied))
         };
         prop_assert_eq!(outcome(&votes), outcome(&scaled));
@@ -148,7 +148,7 @@ proptest! {
 
     #[test]
     fn c06_votes_that_are_mirrored_abstain(votes in votes_up_to(1000)) {
-        let mirrored = votes.iter().map(|cast| Weighed {
+        let mirrored = votes.iter().map(|cast| WeightedVote {
             vote: match cast.vote {
                 Approve => Reject,
                 Reject => Approve,
@@ -156,7 +156,7 @@ proptest! {
             },
             ..*cast
         });
-        let both: Vec<Weighed> = votes.iter().copied().chain(mirrored).collect();
+        let both: Vec<WeightedVote> = votes.iter().copied().chain(mirrored).collect();
         let tally = tally(&both).expect("there are votes");
         let abstained = both.iter().filter(|cast| cast.vote == Abstain);
         let abstained: u32 = abstained.map(|cast| u32::from(cast.confidence.get())).sum();
@@ -180,10 +180,10 @@ proptest! {
         for seats in [seats, kept] {
             let voters: Vec<SeatReport> =
                 seats.iter().filter(|seat| seat.failure.is_none()).cloned().collect();
-            let votes: Vec<Weighed> = voters
+            let votes: Vec<WeightedVote> = voters
                 .iter()
                 .filter_map(|seat| seat.cast.as_ref())
-                .map(|cast| Weighed { vote: cast.vote, confidence: cast.confidence })
+                .map(|cast| WeightedVote { vote: cast.vote, confidence: cast.confidence })
                 .collect();
             prop_assert_eq!(tally_seats(&seats), tally_seats(&voters));
             prop_assert_eq!(tally_seats(&seats), tally(&votes));

@@ -63,7 +63,7 @@ impl fmt::Display for Vote {
 
 /// What a voter said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct ParsedVote {
     /// The vote.
     pub vote: Vote,
     /// How sure it says it is, where it says so.
@@ -77,7 +77,7 @@ pub struct Said {
 /// Why a reply is no vote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "why", rename_all = "snake_case")]
-pub enum Unreadable {
+pub enum VoteError {
     /// It says nothing.
     #[error("the reply is empty")]
     Empty,

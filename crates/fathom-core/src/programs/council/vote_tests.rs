@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
 use self::Expect::{Fails, Plain, Sure};
-use super::Unreadable::{Confidence, Contradiction, Empty, NoVote};
 use super::Vote::{Abstain, Approve, Reject};
+use super::VoteError::{Confidence, Contradiction, Empty, NoVote};
 use super::*;
 
 /// What a reply is.
@@ -12,7 +12,7 @@ enum Expect {
     Sure(Vote, u16),
     /// A vote that does not say.
     Plain(Vote),
-    Fails(Unreadable),
+    Fails(VoteError),
 }
 
 #[track_caller]

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::params::{Confidence, Params, Passage, Seat};
+use super::params::{ConfidenceSource, CouncilConfig, CouncilSeat, QuotedPassage};
 use super::report::SeatReport;
 use super::vote::Vote;
-use crate::model::{Message, Speaker};
+use crate::model::{ChatMessage, Speaker};
 use crate::packet::Packet;
 use crate::text::Text;
 
@@ -25,7 +25,12 @@ const SYNTHESIS: &str = "You are given the votes of several experts on one quest
 pub(super) const SYNTHESIS_TOKENS_MAX: u32 = 200;
 
 /// What a voter is asked.
-pub(super) fn ballot(rules: &Params, question: &str, path: &str, seat: &Seat) -> Packet {
+pub(super) fn ballot(
+    rules: &CouncilConfig,
+    question: &str,
+    path: &str,
+    seat: &CouncilSeat,
+) -> Packet {
     let mut standing = rules.instructions.trim().to_owned();
     if !standing.is_empty() {
         standing.push_str("\n\n");
@@ -40,19 +45,19 @@ pub(super) fn ballot(rules: &Params, question: &str, path: &str, seat: &Seat) ->
         prompt.push_str("\nPassages from the given material, quoted:\n");
     }
     for (at, passage) in seat.passages.iter().enumerate() {
-        let Passage { source, line, text } = passage;
+        let QuotedPassage { source, line, text } = passage;
         let _ = writeln!(prompt, "[{}] {source}:{line}\n{}", at + 1, text.trim_end());
     }
     prompt.push_str("\nVote on the question as your seat sees it.");
     Packet {
         standing: Text::new(standing),
-        prompt: vec![Message::new(Speaker::User, prompt)],
+        prompt: vec![ChatMessage::new(Speaker::User, prompt)],
         ..Packet::default()
     }
 }
 
 /// How a voter is to reply, in words.
-fn form(rules: &Params) -> String {
+fn form(rules: &CouncilConfig) -> String {
     let bounded = rules.reasoning_chars_max.map(|chars| chars / WORD_CHARS);
     let words = bounded.map_or(REASONING_WORDS_MAX, |words| {
         words.clamp(5, REASONING_WORDS_MAX)
@@ -64,8 +69,8 @@ fn form(rules: &Params) -> String {
         );
     }
     let confidence = match rules.confidence {
-        Confidence::Stated => " \"confidence\": how sure you are, 0 to 100.",
-        Confidence::Measured { .. } => "",
+        ConfidenceSource::Stated => " \"confidence\": how sure you are, 0 to 100.",
+        ConfidenceSource::Measured { .. } => "",
     };
     format!(
         "Reply with one JSON object. \"reasoning\": why, in one or two sentences, under {words} words. \"source\": number \
@@ -74,7 +79,7 @@ fn form(rules: &Params) -> String {
 }
 
 /// The form of a vote. Reasons come before the vote: a model that reasons first votes better.
-pub(super) fn schema(rules: &Params, seat: &Seat) -> Value {
+pub(super) fn schema(rules: &CouncilConfig, seat: &CouncilSeat) -> Value {
     let mut reasoning = json!({ "type": "string" });
     if let (Some(chars), Some(reasoning)) = (rules.reasoning_chars_max, reasoning.as_object_mut()) {
         reasoning.insert("maxLength".to_owned(), json!(chars));
@@ -86,7 +91,9 @@ pub(super) fn schema(rules: &Params, seat: &Seat) -> Value {
         "vote": { "type": "string", "enum": Vote::ALL },
     });
     let mut required = vec!["reasoning", "source", "vote"];
-    if let (Confidence::Stated, Some(properties)) = (rules.confidence, properties.as_object_mut()) {
+    if let (ConfidenceSource::Stated, Some(properties)) =
+        (rules.confidence, properties.as_object_mut())
+    {
         let percent = json!({ "type": "integer", "minimum": 0, "maximum": 100 });
         properties.insert("confidence".to_owned(), percent);
         required.push("confidence");
@@ -105,7 +112,7 @@ pub(super) fn synthesis(question: &str, decision: Vote, seats: &[SeatReport]) ->
     prompt.push_str(&listing(seats));
     Packet {
         standing: Text::from(SYNTHESIS),
-        prompt: vec![Message::new(Speaker::User, prompt)],
+        prompt: vec![ChatMessage::new(Speaker::User, prompt)],
         ..Packet::default()
     }
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::programs::reply::form;
-use crate::protocol::Ballot;
+use crate::protocol::MotionVote;
 use crate::unit::PerMille;
 
 /// Most characters of a reason that are kept.
@@ -25,25 +25,25 @@ pub(super) const TASK: &str = "A proposal is put to the vote. Judge it on its me
 
 /// What a role said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Said {
-    pub(crate) ballot: Ballot,
+pub(crate) struct RoleBallot {
+    pub(crate) ballot: MotionVote,
     pub(crate) confidence: PerMille,
     pub(crate) reason: String,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct BallotFields {
     reason: String,
-    vote: Ballot,
+    vote: MotionVote,
     confidence: u16,
 }
 
 /// Reads a reply: the one JSON object in it, in the form that was asked for.
-pub(crate) fn read(reply: &str) -> Option<Said> {
-    let form: Form = form(reply).ok()?;
+pub(crate) fn read(reply: &str) -> Option<RoleBallot> {
+    let form: BallotFields = form(reply).ok()?;
     let confidence = form.confidence.checked_mul(10)?;
-    Some(Said {
+    Some(RoleBallot {
         ballot: form.vote,
         confidence: PerMille::new(confidence).ok()?,
         reason: form.reason.chars().take(REASON_CHARS_MAX).collect(),

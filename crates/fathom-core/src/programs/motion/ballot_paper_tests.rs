@@ -1,21 +1,21 @@
 use super::*;
 
-fn ballot(reply: &str) -> Option<(Ballot, u16)> {
+fn ballot(reply: &str) -> Option<(MotionVote, u16)> {
     read(reply).map(|said| (said.ballot, said.confidence.get()))
 }
 
 #[test]
 fn c11_a_reply_that_meets_the_form_is_a_vote() {
     let yes = r#"{"reason":"It pays.","vote":"yes","confidence":87}"#;
-    assert_eq!(ballot(yes), Some((Ballot::Yes, 870)));
-    assert_eq!(ballot(&format!("\n {yes}\n")), Some((Ballot::Yes, 870)));
+    assert_eq!(ballot(yes), Some((MotionVote::Yes, 870)));
+    assert_eq!(ballot(&format!("\n {yes}\n")), Some((MotionVote::Yes, 870)));
     assert_eq!(
         ballot(&format!("```json\n{yes}\n```")),
-        Some((Ballot::Yes, 870))
+        Some((MotionVote::Yes, 870))
     );
     assert_eq!(
         ballot(&format!("```\n{yes}\n```")),
-        Some((Ballot::Yes, 870))
+        Some((MotionVote::Yes, 870))
     );
     for around in [
         format!("Sure! {yes}"),
@@ -23,12 +23,12 @@ fn c11_a_reply_that_meets_the_form_is_a_vote() {
         format!("{yes}\nThat is {{my}} vote."),
         format!("<think>no: {{\"reason\":\"\",\"vote\":\"no\",\"confidence\":9}}</think>{yes}"),
     ] {
-        assert_eq!(ballot(&around), Some((Ballot::Yes, 870)), "{around}");
+        assert_eq!(ballot(&around), Some((MotionVote::Yes, 870)), "{around}");
     }
     let abstain = r#"{"vote":"abstain","confidence":0,"reason":""}"#;
-    assert_eq!(ballot(abstain), Some((Ballot::Abstain, 0)));
+    assert_eq!(ballot(abstain), Some((MotionVote::Abstain, 0)));
     let no = r#"{"reason":"yes yes yes","vote":"no","confidence":100}"#;
-    assert_eq!(ballot(no), Some((Ballot::No, 1000)));
+    assert_eq!(ballot(no), Some((MotionVote::No, 1000)));
 }
 
 #[test]

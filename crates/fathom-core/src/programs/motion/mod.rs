@@ -8,22 +8,24 @@ mod params;
 
 use std::collections::BTreeMap;
 
-use self::ballot_paper::{SCHEMA, Said, TASK};
+use self::ballot_paper::{RoleBallot, SCHEMA, TASK};
 use crate::event::ProgramSpec;
 use crate::id::AskId;
-use crate::model::{Message, Reply, Speaker};
-use crate::outcome::{Decision, HandoffTicket, NextAction, Status, Summary, Verdict, clip};
+use crate::model::{ChatMessage, ModelReply, Speaker};
+use crate::outcome::{
+    Decision, EpisodeStatus, HandoffTicket, NextAction, ProgramVerdict, ResultSummary, clip,
+};
 use crate::packet::Packet;
-use crate::program::{Ask, Input, ModelAsk, Program, ProgramError, View};
+use crate::program::{Ask, ModelAsk, Program, ProgramError, ProgramInput, ProgramView};
 use crate::protocol::{
-    Assembly, Cause, CouncilRole, Count, Draft, Escalations, Liveness, MessageId, Outcome, Pulse,
-    Ruling,
+    CouncilRole, EscalationCause, EscalationTracker, HeartbeatState, MessageDraft, MessageId,
+    MotionOutcome, MotionRuling, RoleAssembly, RoleLiveness, VoteCount,
 };
 use crate::stop::StopReason;
 use crate::text::Text;
 use crate::unit::{Millis, Timestamp};
 
-pub use params::Params;
+pub use params::MotionConfig;
 
 /// The program's name, and the kind of child that it makes.
 pub const NAME: &str = "motion";
@@ -32,15 +34,15 @@ pub const NAME: &str = "motion";
 const OUTPUT_TOKENS_MIN: u32 = 32;
 
 /// The program.
-pub struct Motion {
-    params: Params,
+pub struct MotionProgram {
+    params: MotionConfig,
     /// When the vote was opened, with the time that was left then.
     opened: (Timestamp, Millis),
     /// The message that opened it.
     id: Option<MessageId>,
-    assembly: Assembly,
-    liveness: Liveness,
-    escalations: Escalations,
+    assembly: RoleAssembly,
+    liveness: RoleLiveness,
+    escalations: EscalationTracker,
     /// Calls that are out.
     open: BTreeMap<AskId, CouncilRole>,
     /// The moment asked for, until it comes.
@@ -51,14 +53,14 @@ pub struct Motion {
 }
 
 /// What the program asks for in one turn, with the numbers that the asks will get.
-struct Turn<'a> {
-    view: &'a View<'a>,
+struct AskBatch<'a> {
+    view: &'a ProgramView<'a>,
     asks: Vec<Ask>,
     next: AskId,
 }
 
-impl<'a> Turn<'a> {
-    fn new(view: &'a View<'a>) -> Self {
+impl<'a> AskBatch<'a> {
+    fn new(view: &'a ProgramView<'a>) -> Self {
         Self {
             view,
             asks: Vec::new(),
@@ -74,17 +76,17 @@ impl<'a> Turn<'a> {
     }
 }
 
-impl Motion {
+impl MotionProgram {
     /// Reads the parameters.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
-        let params = Params::read(spec)?;
+        let params = MotionConfig::read(spec)?;
         Ok(Self {
-            assembly: Assembly::new([], params.deadline),
+            assembly: RoleAssembly::new([], params.deadline),
             params,
             opened: (Timestamp::default(), Millis::default()),
             id: None,
-            liveness: Liveness::default(),
-            escalations: Escalations::default(),
+            liveness: RoleLiveness::default(),
+            escalations: EscalationTracker::default(),
             open: BTreeMap::new(),
             wake: None,
             decisions: Vec::new(),
@@ -93,13 +95,13 @@ impl Motion {
     }
 
     /// The present moment on a clock that stands still while nobody works on the episode.
-    fn moment(&self, view: &View<'_>) -> Timestamp {
+    fn moment(&self, view: &ProgramView<'_>) -> Timestamp {
         let (at, left) = self.opened;
         at.plus(Millis(left.0.saturating_sub(view.time_left.0)))
     }
 
     /// Puts a message on the bus and takes it in as every reader will. Says whether it counts, to the bus as well.
-    fn post(&mut self, draft: Draft, turn: &mut Turn<'_>) -> bool {
+    fn post(&mut self, draft: MessageDraft, turn: &mut AskBatch<'_>) -> bool {
         let ask = turn.push(Ask::Post(Box::new(draft.clone())));
         let envelope = draft.stamp(turn.view.episode, ask, turn.view.at);
         let taken = self.assembly.take(&envelope, self.moment(turn.view));
@@ -110,25 +112,25 @@ impl Motion {
     }
 
     /// Tells the bus something that binds nobody.
-    fn remark(&mut self, what: &str, turn: &mut Turn<'_>) {
+    fn remark(&mut self, what: &str, turn: &mut AskBatch<'_>) {
         self.remarks.push(what.to_owned());
-        let mut info = Draft::info(self.params.proposer, what);
+        let mut info = MessageDraft::info(self.params.proposer, what);
         if let Some(motion) = self.id {
             info = info.about(motion);
         }
         turn.push(Ask::Post(Box::new(info)));
     }
 
-    fn escalate(&mut self, about: MessageId, causes: &[Cause], turn: &mut Turn<'_>) {
+    fn escalate(&mut self, about: MessageId, causes: &[EscalationCause], turn: &mut AskBatch<'_>) {
         for cause in causes {
             self.remarks.push(format!("escalated to prime: {cause}"));
-            let draft = Draft::escalation(self.params.proposer, cause.to_string());
+            let draft = MessageDraft::escalation(self.params.proposer, cause.to_string());
             let draft = draft.about(about).at_risk(self.params.risk);
             turn.push(Ask::Post(Box::new(draft)));
         }
     }
 
-    fn open(&mut self, goal: &Text, turn: &mut Turn<'_>) {
+    fn open(&mut self, goal: &Text, turn: &mut AskBatch<'_>) {
         self.opened = (turn.view.at, turn.view.time_left);
         if self.params.proposal.trim().is_empty() {
             goal.as_str().clone_into(&mut self.params.proposal);
@@ -140,9 +142,9 @@ impl Motion {
             self.params.roles.push(CouncilRole::Prime);
         }
         let roles = self.params.roles.iter().copied();
-        self.assembly = Assembly::new(roles, self.params.deadline);
+        self.assembly = RoleAssembly::new(roles, self.params.deadline);
         self.id = Some(motion);
-        let draft = Draft::proposal(self.params.proposer, self.params.proposal.as_str());
+        let draft = MessageDraft::proposal(self.params.proposer, self.params.proposal.as_str());
         self.post(draft.at_risk(risk).confident(confidence), turn);
         self.escalate(motion, &causes, turn);
         let at = self.moment(turn.view);
@@ -154,7 +156,7 @@ impl Motion {
         }
     }
 
-    fn call(&self, role: CouncilRole, escalated: &[Cause]) -> Ask {
+    fn call(&self, role: CouncilRole, escalated: &[EscalationCause]) -> Ask {
         let mut standing = format!("You vote in a council of models in the role {role}. {TASK}");
         if let Some(more) = self.params.instructions.get(&role) {
             standing.extend(["\n", more]);
@@ -168,7 +170,7 @@ impl Motion {
         let prompt = format!("---\n{}\n---", self.params.proposal.trim());
         let packet = Packet {
             standing: Text::new(standing),
-            prompt: vec![Message::new(Speaker::User, prompt)],
+            prompt: vec![ChatMessage::new(Speaker::User, prompt)],
             confidence_milli: self.params.confidence.map(u16::from),
             risk: Some(self.params.risk),
             ..Packet::default()
@@ -183,26 +185,26 @@ impl Motion {
         }))
     }
 
-    fn heard(&mut self, role: CouncilRole, turn: &mut Turn<'_>) {
+    fn heard(&mut self, role: CouncilRole, turn: &mut AskBatch<'_>) {
         let at = self.moment(turn.view);
         if let Some(pulse) = self.liveness.heard(role, at) {
-            self.post(Draft::heartbeat(role, pulse), turn);
+            self.post(MessageDraft::heartbeat(role, pulse), turn);
         }
     }
 
-    fn on_reply(&mut self, role: CouncilRole, reply: &Reply, turn: &mut Turn<'_>) {
+    fn on_reply(&mut self, role: CouncilRole, reply: &ModelReply, turn: &mut AskBatch<'_>) {
         self.heard(role, turn);
         self.liveness.ended(role);
         let Some(motion) = self.id else { return };
         let Some(said) = ballot_paper::read(reply.text.as_str()) else {
             return self.remark(&format!("{role}: no vote: the reply cannot be read"), turn);
         };
-        let Said {
+        let RoleBallot {
             ballot,
             confidence,
             reason,
         } = said;
-        let draft = Draft::vote(role, motion, ballot, &reason)
+        let draft = MessageDraft::vote(role, motion, ballot, &reason)
             .confident(Some(confidence))
             .at_risk(self.params.risk);
         if !self.post(draft, turn) {
@@ -219,21 +221,24 @@ impl Motion {
     }
 
     /// A call that brought nothing: no vote, and no sign of life either.
-    fn on_nothing(&mut self, role: CouncilRole, why: &str, turn: &mut Turn<'_>) {
+    fn on_nothing(&mut self, role: CouncilRole, why: &str, turn: &mut AskBatch<'_>) {
         self.liveness.ended(role);
         self.remark(&format!("{role}: no vote: {why}"), turn);
     }
 
-    fn on_tick(&mut self, turn: &mut Turn<'_>) {
+    fn on_tick(&mut self, turn: &mut AskBatch<'_>) {
         self.wake = None;
         for role in self.liveness.look(self.moment(turn.view)) {
             self.remarks.push(format!("{role}: silent, inactive"));
-            self.post(Draft::heartbeat(role, Pulse::Inactive), turn);
+            self.post(
+                MessageDraft::heartbeat(role, HeartbeatState::Inactive),
+                turn,
+            );
         }
     }
 
     /// Closes the vote when there is nobody left to wait for, and waits on otherwise.
-    fn go_on(&mut self, turn: &mut Turn<'_>) {
+    fn go_on(&mut self, turn: &mut AskBatch<'_>) {
         let Some(motion) = self.id else { return };
         let at = self.moment(turn.view);
         let deadline = self.assembly.deadline(motion).unwrap_or(at);
@@ -256,13 +261,13 @@ impl Motion {
         }
     }
 
-    fn verdict(&self, outcome: &Outcome) -> Verdict {
+    fn verdict(&self, outcome: &MotionOutcome) -> ProgramVerdict {
         let proposal = clip(&self.params.proposal, 120);
         let (status, stop, next_actions) = match outcome.ruling {
-            Ruling::Carried { .. } | Ruling::Defeated { .. } => {
-                (Status::Ok, StopReason::Success, Vec::new())
+            MotionRuling::Carried { .. } | MotionRuling::Defeated { .. } => {
+                (EpisodeStatus::Ok, StopReason::Success, Vec::new())
             }
-            Ruling::ForPerson { why } => {
+            MotionRuling::ForPerson { why } => {
                 let ticket = HandoffTicket {
                     tried: Text::new(format!("a vote on: {proposal}")),
                     known: Text::new(outcome.to_string()),
@@ -272,15 +277,15 @@ impl Motion {
                     deadline: None,
                 };
                 let next = vec![NextAction::Handoff(ticket)];
-                (Status::NeedsReview, StopReason::Undecided, next)
+                (EpisodeStatus::NeedsReview, StopReason::Undecided, next)
             }
         };
-        Verdict {
+        ProgramVerdict {
             status,
             stop,
             answer: Some(Text::new(format!("{outcome}; proposal: {proposal}"))),
             report: serde_json::to_string(outcome).ok().map(Text::new),
-            summary: Summary::new(
+            summary: ResultSummary::new(
                 [
                     format!("proposal: {proposal}"),
                     outcome.ruling.to_string(),
@@ -296,38 +301,38 @@ impl Motion {
     }
 }
 
-impl Program for Motion {
-    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
-        let mut turn = Turn::new(view);
+impl Program for MotionProgram {
+    fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
+        let mut turn = AskBatch::new(view);
         match input {
-            Input::Start(started) => self.open(&started.goal, &mut turn),
-            Input::Delta { ask, .. } => {
+            ProgramInput::Start(started) => self.open(&started.goal, &mut turn),
+            ProgramInput::Delta { ask, .. } => {
                 if let Some(&role) = self.open.get(&ask) {
                     self.heard(role, &mut turn);
                 }
             }
-            Input::Reply { ask, reply } => {
+            ProgramInput::Reply { ask, reply } => {
                 if let Some(role) = self.open.remove(&ask) {
                     self.on_reply(role, reply, &mut turn);
                 }
             }
-            Input::Failed { ask, failure } => {
+            ProgramInput::Failed { ask, failure } => {
                 if let Some(role) = self.open.remove(&ask) {
                     self.on_nothing(role, &failure.to_string(), &mut turn);
                 }
             }
-            Input::Refused { ask, reason } => {
+            ProgramInput::Refused { ask, reason } => {
                 if let Some(role) = self.open.remove(&ask) {
                     self.on_nothing(role, &reason.to_string(), &mut turn);
                 }
             }
-            Input::Tick => self.on_tick(&mut turn),
-            Input::Child { .. }
-            | Input::Effect { .. }
-            | Input::Host { .. }
-            | Input::Cell { .. }
-            | Input::CellEnded { .. }
-            | Input::Signal(_) => {
+            ProgramInput::Tick => self.on_tick(&mut turn),
+            ProgramInput::Child { .. }
+            | ProgramInput::Effect { .. }
+            | ProgramInput::Host { .. }
+            | ProgramInput::Cell { .. }
+            | ProgramInput::CellEnded { .. }
+            | ProgramInput::Signal(_) => {
                 return Vec::new();
             }
         }
@@ -338,7 +343,7 @@ impl Program for Motion {
     fn partial(&self) -> Option<Text> {
         let votes = self.assembly.votes(self.id?)?;
         let proposal = clip(&self.params.proposal, 120);
-        let count = Count::of(votes);
+        let count = VoteCount::of(votes);
         (count.cast() > 0).then(|| Text::new(format!("undecided: {count}; proposal: {proposal}")))
     }
 }

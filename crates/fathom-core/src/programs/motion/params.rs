@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::NAME;
 use crate::event::ProgramSpec;
-use crate::packet::Risk;
+use crate::packet::PacketRisk;
 use crate::program::ProgramError;
 use crate::protocol::CouncilRole;
 use crate::unit::{Millis, PerMille};
@@ -14,13 +14,13 @@ use crate::unit::{Millis, PerMille};
 /// Parameters of `motion`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Params {
+pub struct MotionConfig {
     /// What is put to the vote; where it is blank, the episode's goal.
     pub proposal: String,
     /// The role in whose name it is proposed.
     pub proposer: CouncilRole,
     /// How much is at stake.
-    pub risk: Risk,
+    pub risk: PacketRisk,
     /// How sure the proposing side is, in thousandths.
     pub confidence: Option<PerMille>,
     /// How long the vote is open at most, of the time the episode is worked on.
@@ -37,12 +37,12 @@ pub struct Params {
     pub timeout: Millis,
 }
 
-impl Default for Params {
+impl Default for MotionConfig {
     fn default() -> Self {
         Self {
             proposal: String::new(),
             proposer: CouncilRole::Prime,
-            risk: Risk::Low,
+            risk: PacketRisk::Low,
             confidence: None,
             deadline: Millis(600_000),
             roles: CouncilRole::ALL.to_vec(),
@@ -54,7 +54,7 @@ impl Default for Params {
     }
 }
 
-impl Params {
+impl MotionConfig {
     /// The specification of a `motion` program with these parameters.
     pub fn spec(&self) -> ProgramSpec {
         ProgramSpec::new(NAME, self)

@@ -3,11 +3,11 @@
 //! Entries stand in the order of their worth, the least first: what was there from the beginning, then what commands
 //! brought, the newest last, and of one answer the nearest last. Where room is short, whole entries go from the front.
 
-use super::params::Params;
-use crate::model::{Message, Speaker};
-use crate::packet::{Keep, Share};
+use super::params::PhasesConfig;
+use crate::model::{ChatMessage, Speaker};
+use crate::packet::{KeepFrom, PacketShare};
 use crate::session::SessionSpeaker;
-use crate::symbols::{Found, Kit, Persona, Symbol};
+use crate::symbols::{AgentProfile, FoundSymbol, Kit, Symbol};
 
 /// Weights of agents, symbols and history in what header and prompt leave.
 const WEIGHTS: [u16; 3] = [200, 500, 300];
@@ -18,22 +18,22 @@ const ENTRIES_MAX: usize = 256;
 /// Most characters of an agent, a symbol or a line of history.
 const LINE_CHARS_MAX: usize = 1200;
 
-struct Held {
+struct ContextEntry {
     id: String,
     line: String,
 }
 
 /// Agents, symbols and history.
 #[derive(Default)]
-pub(super) struct Context {
-    agents: Vec<Held>,
-    symbols: Vec<Held>,
+pub(super) struct PhaseContext {
+    agents: Vec<ContextEntry>,
+    symbols: Vec<ContextEntry>,
     history: Vec<String>,
 }
 
-impl Context {
+impl PhaseContext {
     /// What is there from the beginning.
-    pub(super) fn new(params: &Params) -> Self {
+    pub(super) fn new(params: &PhasesConfig) -> Self {
         let mut context = Self::default();
         for agent in &params.agents {
             context.take_agent(agent);
@@ -53,7 +53,7 @@ impl Context {
     }
 
     /// Takes in what a command found, best first.
-    pub(super) fn take_found(&mut self, found: &[Found]) {
+    pub(super) fn take_found(&mut self, found: &[FoundSymbol]) {
         for found in found.iter().rev() {
             self.take_symbol(&found.symbol);
         }
@@ -64,7 +64,7 @@ impl Context {
     }
 
     /// Takes in an agent.
-    pub(super) fn take_agent(&mut self, agent: &Persona) {
+    pub(super) fn take_agent(&mut self, agent: &AgentProfile) {
         hold(&mut self.agents, &agent.id, agent_line(agent));
     }
 
@@ -82,23 +82,29 @@ impl Context {
     }
 
     /// The sections of a packet.
-    pub(super) fn shares(&self) -> Vec<Share> {
+    pub(super) fn shares(&self) -> Vec<PacketShare> {
         let [agents, symbols, history] = WEIGHTS;
-        let lines = |held: &[Held]| held.iter().map(|held| message(&held.line)).collect();
+        let lines = |held: &[ContextEntry]| held.iter().map(|held| message(&held.line)).collect();
         vec![
-            Share::section("agents", "Agents", agents, Keep::Last, lines(&self.agents)),
-            Share::section(
+            PacketShare::section(
+                "agents",
+                "Agents",
+                agents,
+                KeepFrom::Last,
+                lines(&self.agents),
+            ),
+            PacketShare::section(
                 "symbols",
                 "Symbols",
                 symbols,
-                Keep::Last,
+                KeepFrom::Last,
                 lines(&self.symbols),
             ),
-            Share::section(
+            PacketShare::section(
                 "history",
                 "History",
                 history,
-                Keep::Last,
+                KeepFrom::Last,
                 self.history.iter().map(|said| message(said)).collect(),
             ),
         ]
@@ -106,9 +112,9 @@ impl Context {
 }
 
 /// Puts an entry last, in the place of an earlier one of the same id.
-fn hold(entries: &mut Vec<Held>, id: &str, line: String) {
+fn hold(entries: &mut Vec<ContextEntry>, id: &str, line: String) {
     entries.retain(|held| held.id != id);
-    entries.push(Held {
+    entries.push(ContextEntry {
         id: id.to_owned(),
         line,
     });
@@ -117,8 +123,8 @@ fn hold(entries: &mut Vec<Held>, id: &str, line: String) {
     }
 }
 
-fn message(line: &str) -> Message {
-    Message::new(Speaker::System, format!("- {line}"))
+fn message(line: &str) -> ChatMessage {
+    ChatMessage::new(Speaker::System, format!("- {line}"))
 }
 
 /// Words as one line: nothing that a catalogue or a model wrote can look like another part of the packet.
@@ -167,7 +173,7 @@ fn symbol_line(symbol: &Symbol) -> String {
     line(&said)
 }
 
-fn agent_line(agent: &Persona) -> String {
+fn agent_line(agent: &AgentProfile) -> String {
     let mut said = named(&agent.id, &agent.name, agent.description.as_deref());
     said.push_str(&links(agent.linked_patterns.as_deref()));
     line(&said)

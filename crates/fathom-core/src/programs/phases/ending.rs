@@ -3,33 +3,35 @@
 use serde_json::{Value, json};
 
 use super::context::cut;
-use super::params::Entry;
-use super::{Asks, End, HISTORY, Phases, Waiting};
-use crate::domain::{Access, DomainRequest};
-use crate::outcome::{HandoffTicket, NextAction, Status, Summary, Verdict, clip};
+use super::params::SessionEntry;
+use super::{AskBatch, HISTORY, LoopEnd, LoopState, PhasesProgram};
+use crate::domain::{DomainAccess, DomainRequest};
+use crate::outcome::{
+    EpisodeStatus, HandoffTicket, NextAction, ProgramVerdict, ResultSummary, clip,
+};
 use crate::program::{Ask, Program};
 use crate::session::SessionSpeaker;
 use crate::stop::StopReason;
 use crate::text::Text;
 
-impl Phases {
+impl PhasesProgram {
     /// Has the session keep what was said, and ends after that.
-    pub(super) fn end(&mut self, end: End, asks: &mut Asks) {
+    pub(super) fn end(&mut self, end: LoopEnd, asks: &mut AskBatch) {
         let Some(session) = &self.params.session else {
             return self.finish(end, asks);
         };
         let request = json!({ "op": "append", "session": session, "entries": self.entries() });
         let ask = asks.push(Ask::Domain(DomainRequest::new(
             HISTORY,
-            Access::Write,
+            DomainAccess::Write,
             request.to_string(),
         )));
-        self.waiting = Waiting::Storing(ask, end);
+        self.waiting = LoopState::Storing(ask, end);
     }
 
     /// What the session keeps.
-    fn entries(&self) -> Vec<Entry> {
-        let entry = |who, text: &str| Entry {
+    fn entries(&self) -> Vec<SessionEntry> {
+        let entry = |who, text: &str| SessionEntry {
             who,
             text: text.to_owned(),
         };
@@ -66,15 +68,15 @@ impl Phases {
     }
 
     /// Says what came of it.
-    pub(super) fn finish(&mut self, end: End, asks: &mut Asks) {
+    pub(super) fn finish(&mut self, end: LoopEnd, asks: &mut AskBatch) {
         let answer = self.partial();
-        let End {
+        let LoopEnd {
             mut status,
             mut stop,
             mut said,
         } = end;
-        if status == Status::Ok && answer.is_none() {
-            status = Status::NeedsReview;
+        if status == EpisodeStatus::Ok && answer.is_none() {
+            status = EpisodeStatus::NeedsReview;
             stop = StopReason::NoNewInformation;
             said = format!("{said}, and no phase had anything to say");
         }
@@ -89,21 +91,21 @@ impl Phases {
             self.report.commands.len()
         );
         let next_actions = match status {
-            Status::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
+            EpisodeStatus::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
                 tried: Text::new(format!("{work} on: {goal}")),
                 known: Text::new(head.clone()),
                 asked: Text::new(format!("look at the answer; the episode stopped: {said}")),
                 deadline: None,
             })],
-            Status::Ok | Status::Failed => Vec::new(),
+            EpisodeStatus::Ok | EpisodeStatus::Failed => Vec::new(),
         };
         let warnings = self.report.warnings.iter().cloned();
-        asks.push(Ask::Finish(Box::new(Verdict {
+        asks.push(Ask::Finish(Box::new(ProgramVerdict {
             status,
             stop,
             answer,
             report: self.report(),
-            summary: Summary::new(
+            summary: ResultSummary::new(
                 [format!("asked: {goal}"), head, format!("{said}; {work}")],
                 warnings,
             ),

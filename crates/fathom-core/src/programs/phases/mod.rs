@@ -24,22 +24,24 @@ use crate::amounts::Dimension;
 use crate::event::ProgramSpec;
 use crate::failure::{FailureKind, ModelFailure};
 use crate::id::AskId;
-use crate::model::{Ending, Message, Reply, Speaker};
-use crate::outcome::Status;
+use crate::model::{ChatMessage, FinishReason, ModelReply, Speaker};
+use crate::outcome::EpisodeStatus;
 use crate::packet::Packet;
-use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
+use crate::program::{Ask, ModelAsk, OnOutage, Program, ProgramError, ProgramInput, ProgramView};
 use crate::stop::{Refusal, StopReason};
 use crate::text::Text;
 
-use asks::Asks;
-use commands::Work;
-use context::Context;
-use words::Turn;
+use asks::AskBatch;
+use commands::CommandWork;
+use context::PhaseContext;
+use words::PhasePrompt;
 
 pub use commands::{COMMAND_BYTES_MAX, COMMANDS_MAX};
-pub use params::{Entry, PHASES_MAX, Params, Phase, Task};
-pub use reading::{MARK, Reading, Stated, read};
-pub use report::{CommandNote, CommandStatus, Intermediate, Outcome, PhaseNote, Report, Trace};
+pub use params::{PHASES_MAX, PhaseSpec, PhasesConfig, SessionEntry, TaskConfig};
+pub use reading::{CommandText, MARK, PhaseReply, read};
+pub use report::{
+    CommandNote, CommandStatus, PhaseAnswer, PhaseNote, PhaseOutcome, PhaseTrace, PhasesReport,
+};
 
 /// The program's name.
 pub const NAME: &str = "phases";
@@ -63,45 +65,45 @@ const KEPT_BYTES_MAX: usize = 32 * 1024;
 const KEPT_ARGUMENTS_BYTES_MAX: usize = 8 * 1024;
 
 /// What the program waits for.
-enum Waiting {
+enum LoopState {
     /// The model.
     Phase(AskId),
     /// What a command asked for.
-    Work(AskId, Work),
+    Work(AskId, CommandWork),
     /// The history.
-    Storing(AskId, End),
+    Storing(AskId, LoopEnd),
     /// Nothing: it has not begun, or it is over.
     Nothing,
 }
 
 /// Where the loop goes once the commands are done.
 #[derive(Clone, Debug)]
-enum Next {
+enum AfterCommands {
     Phase(usize),
-    End(End),
+    End(LoopEnd),
 }
 
 /// How the loop ends.
 #[derive(Clone, Debug)]
-struct End {
-    status: Status,
+struct LoopEnd {
+    status: EpisodeStatus,
     stop: StopReason,
     said: String,
 }
 
 /// A command under way.
-struct Running {
+struct RunningCommand {
     /// Its place in the report.
     note: usize,
-    work: VecDeque<Work>,
+    work: VecDeque<CommandWork>,
 }
 
 /// The program.
-pub struct Phases {
-    params: Params,
+pub struct PhasesProgram {
+    params: PhasesConfig,
     goal: String,
-    context: Context,
-    waiting: Waiting,
+    context: PhaseContext,
+    waiting: LoopState,
     /// The phase that is under way.
     at: usize,
     iteration: u32,
@@ -109,37 +111,37 @@ pub struct Phases {
     /// Set when no other phase can follow, with what is short.
     last: Option<Dimension>,
     nudge: Option<&'static str>,
-    queue: VecDeque<Running>,
-    next: Next,
+    queue: VecDeque<RunningCommand>,
+    next: AfterCommands,
     /// What was said last in a payload, and outside of one.
     said: String,
     said_bare: String,
     /// What commands came to, for the history.
     notes: Vec<String>,
-    report: Report,
+    report: PhasesReport,
 }
 
-impl Phases {
+impl PhasesProgram {
     /// Reads the parameters.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
-        let params = Params::read(spec)?;
+        let params = PhasesConfig::read(spec)?;
         let symbols = params.symbols.iter().map(|symbol| symbol.id.clone());
         Ok(Self {
-            report: Report {
+            report: PhasesReport {
                 symbols: symbols.collect(),
-                ..Report::default()
+                ..PhasesReport::default()
             },
-            context: Context::new(&params),
+            context: PhaseContext::new(&params),
             params,
             goal: String::new(),
-            waiting: Waiting::Nothing,
+            waiting: LoopState::Nothing,
             at: 0,
             iteration: 0,
             visited: BTreeSet::new(),
             last: None,
             nudge: None,
             queue: VecDeque::new(),
-            next: Next::Phase(0),
+            next: AfterCommands::Phase(0),
             said: String::new(),
             said_bare: String::new(),
             notes: Vec::new(),
@@ -159,14 +161,14 @@ impl Phases {
     }
 
     /// Calls the model for a phase.
-    fn enter(&mut self, index: usize, view: &View<'_>, asks: &mut Asks) {
+    fn enter(&mut self, index: usize, view: &ProgramView<'_>, asks: &mut AskBatch) {
         self.at = index;
         self.visited.insert(index);
         self.iteration += 1;
         let is_last = self.iteration == self.iterations_max();
         // Past the closing mark one call is let through.
         self.last = view.closing.or(is_last.then_some(Dimension::Calls));
-        asks.tell(&Trace::PhaseEntered {
+        asks.tell(&PhaseTrace::PhaseEntered {
             phase: self.id(index).to_owned(),
             iteration: self.iteration,
         });
@@ -180,7 +182,7 @@ impl Phases {
                 .map(|other| self.id(other))
                 .collect(),
         };
-        let turn = Turn {
+        let turn = PhasePrompt {
             params: &self.params,
             phase,
             remaining: &remaining,
@@ -194,7 +196,7 @@ impl Phases {
         let packet = Packet {
             standing: Text::new(self.params.shared.join("\n\n")),
             shares: self.context.shares(),
-            prompt: vec![Message::new(Speaker::User, turn.prompt())],
+            prompt: vec![ChatMessage::new(Speaker::User, turn.prompt())],
             ..Packet::default()
         };
         let ask = ModelAsk {
@@ -210,10 +212,10 @@ impl Phases {
             },
             ..ModelAsk::new(view.model, packet)
         };
-        self.waiting = Waiting::Phase(asks.push(Ask::Model(Box::new(ask))));
+        self.waiting = LoopState::Phase(asks.push(Ask::Model(Box::new(ask))));
     }
 
-    fn on_reply(&mut self, reply: &Reply, view: &View<'_>, asks: &mut Asks) {
+    fn on_reply(&mut self, reply: &ModelReply, view: &ProgramView<'_>, asks: &mut AskBatch) {
         let said = reply.text.as_str();
         let reading = read(said);
         let Some(payload) = reading.payload else {
@@ -227,13 +229,13 @@ impl Phases {
                     "{count} commands were not carried out: the reply has no payload"
                 ));
             }
-            let is_cut = reading.is_cut || reply.ending == Ending::Truncated;
+            let is_cut = reading.is_cut || reply.ending == FinishReason::Truncated;
             let nudge = if is_cut {
                 words::CUT
             } else {
                 words::UNREADABLE
             };
-            return self.again(Outcome::Unreadable, nudge, view, asks);
+            return self.again(PhaseOutcome::Unreadable, nudge, view, asks);
         };
         self.nudge = None;
         if !reading.words.is_empty() {
@@ -253,13 +255,19 @@ impl Phases {
     }
 
     /// Asks the same phase again, or ends when it was asked often enough.
-    fn again(&mut self, outcome: Outcome, nudge: &'static str, view: &View<'_>, asks: &mut Asks) {
+    fn again(
+        &mut self,
+        outcome: PhaseOutcome,
+        nudge: &'static str,
+        view: &ProgramView<'_>,
+        asks: &mut AskBatch,
+    ) {
         let next = self.last.is_none().then_some(self.at);
         self.leave(outcome, None, next, asks);
         if let Some(dimension) = self.last {
             return self.end(
-                End {
-                    status: Status::NeedsReview,
+                LoopEnd {
+                    status: EpisodeStatus::NeedsReview,
                     stop: StopReason::BudgetExhausted { dimension },
                     said: "the last reply had no payload".to_owned(),
                 },
@@ -278,14 +286,14 @@ impl Phases {
     /// Notes the end of an iteration.
     fn leave(
         &mut self,
-        outcome: Outcome,
+        outcome: PhaseOutcome,
         wanted: Option<String>,
         next: Option<usize>,
-        asks: &mut Asks,
+        asks: &mut AskBatch,
     ) {
         let phase = self.id(self.at).to_owned();
         let iteration = self.iteration;
-        asks.tell(&Trace::PhaseLeft {
+        asks.tell(&PhaseTrace::PhaseLeft {
             phase: phase.clone(),
             iteration,
             outcome,
@@ -300,7 +308,7 @@ impl Phases {
     }
 
     fn keep(&mut self, payload: Option<Value>, text: Option<String>) {
-        self.report.intermediate_responses.push(Intermediate {
+        self.report.intermediate_responses.push(PhaseAnswer {
             phase: self.id(self.at).to_owned(),
             iteration: self.iteration,
             payload,
@@ -313,10 +321,10 @@ impl Phases {
     }
 
     /// Decides where the loop goes once the commands are done.
-    fn decide(&mut self, wanted: Option<&Value>, asks: &mut Asks) {
+    fn decide(&mut self, wanted: Option<&Value>, asks: &mut AskBatch) {
         let done = |said: &str| {
-            Next::End(End {
-                status: Status::Ok,
+            AfterCommands::End(LoopEnd {
+                status: EpisodeStatus::Ok,
                 stop: StopReason::Success,
                 said: said.to_owned(),
             })
@@ -341,41 +349,41 @@ impl Phases {
                 done("the next phase was visited before")
             }
             (Some(_), Some(Some(index))) => match self.last {
-                None => Next::Phase(index),
-                Some(dimension) => Next::End(End {
-                    status: Status::NeedsReview,
+                None => AfterCommands::Phase(index),
+                Some(dimension) => AfterCommands::End(LoopEnd {
+                    status: EpisodeStatus::NeedsReview,
                     stop: StopReason::BudgetExhausted { dimension },
                     said: format!("phase `{}` was still to come", self.id(index)),
                 }),
             },
         };
         let next = match self.next {
-            Next::Phase(index) => Some(index),
-            Next::End(_) => None,
+            AfterCommands::Phase(index) => Some(index),
+            AfterCommands::End(_) => None,
         };
-        self.leave(Outcome::Ok, name, next, asks);
+        self.leave(PhaseOutcome::Ok, name, next, asks);
     }
 }
 
-impl Phases {
-    fn on_failed(&mut self, failure: &ModelFailure, view: &View<'_>, asks: &mut Asks) {
+impl PhasesProgram {
+    fn on_failed(&mut self, failure: &ModelFailure, view: &ProgramView<'_>, asks: &mut AskBatch) {
         if failure.kind == FailureKind::Empty {
             // The governor counts: the third empty reply in a row ends the episode.
             self.keep(None, None);
-            return self.again(Outcome::Failed, words::UNREADABLE, view, asks);
+            return self.again(PhaseOutcome::Failed, words::UNREADABLE, view, asks);
         }
-        self.leave(Outcome::Failed, None, None, asks);
-        let end = End {
-            status: Status::Failed,
+        self.leave(PhaseOutcome::Failed, None, None, asks);
+        let end = LoopEnd {
+            status: EpisodeStatus::Failed,
             stop: failure.as_stop(),
             said: failure.to_string(),
         };
         self.end(end, asks);
     }
 
-    fn on_refused(&mut self, reason: &Refusal, asks: &mut Asks) {
-        self.leave(Outcome::Failed, None, None, asks);
-        let end = End {
+    fn on_refused(&mut self, reason: &Refusal, asks: &mut AskBatch) {
+        self.leave(PhaseOutcome::Failed, None, None, asks);
+        let end = LoopEnd {
             status: reason.as_status(),
             stop: reason.as_stop(),
             said: reason.to_string(),
@@ -392,39 +400,39 @@ impl Phases {
         }
     }
 
-    fn hear(&mut self, input: Input<'_>, view: &View<'_>, asks: &mut Asks) {
-        let waiting = std::mem::replace(&mut self.waiting, Waiting::Nothing);
+    fn hear(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>, asks: &mut AskBatch) {
+        let waiting = std::mem::replace(&mut self.waiting, LoopState::Nothing);
         match (input, waiting) {
-            (Input::Start(started), Waiting::Nothing) => {
+            (ProgramInput::Start(started), LoopState::Nothing) => {
                 started.goal.as_str().clone_into(&mut self.goal);
                 self.enter(0, view, asks);
             }
-            (Input::Reply { ask, reply }, Waiting::Phase(id)) if ask == id => {
+            (ProgramInput::Reply { ask, reply }, LoopState::Phase(id)) if ask == id => {
                 self.on_reply(reply, view, asks);
             }
-            (Input::Failed { ask, failure }, Waiting::Phase(id)) if ask == id => {
+            (ProgramInput::Failed { ask, failure }, LoopState::Phase(id)) if ask == id => {
                 self.on_failed(failure, view, asks);
             }
-            (Input::Refused { ask, reason }, Waiting::Phase(id)) if ask == id => {
+            (ProgramInput::Refused { ask, reason }, LoopState::Phase(id)) if ask == id => {
                 self.on_refused(reason, asks);
             }
-            (Input::Host { ask, text }, Waiting::Work(id, work)) if ask == id => {
+            (ProgramInput::Host { ask, text }, LoopState::Work(id, work)) if ask == id => {
                 self.on_answer(&work, text, asks);
                 self.work(view, asks);
             }
-            (Input::Child { ask, result, .. }, Waiting::Work(id, _)) if ask == id => {
+            (ProgramInput::Child { ask, result, .. }, LoopState::Work(id, _)) if ask == id => {
                 self.on_task(result);
                 self.work(view, asks);
             }
-            (Input::Refused { ask, reason }, Waiting::Work(id, _)) if ask == id => {
+            (ProgramInput::Refused { ask, reason }, LoopState::Work(id, _)) if ask == id => {
                 self.settle(CommandStatus::Refused, &reason.to_string());
                 self.work(view, asks);
             }
-            (Input::Host { ask, text }, Waiting::Storing(id, end)) if ask == id => {
+            (ProgramInput::Host { ask, text }, LoopState::Storing(id, end)) if ask == id => {
                 self.on_stored(text);
                 self.finish(end, asks);
             }
-            (Input::Refused { ask, reason }, Waiting::Storing(id, end)) if ask == id => {
+            (ProgramInput::Refused { ask, reason }, LoopState::Storing(id, end)) if ask == id => {
                 self.warn(&format!("the session was not kept: {reason}"));
                 self.finish(end, asks);
             }
@@ -434,9 +442,9 @@ impl Phases {
     }
 }
 
-impl Program for Phases {
-    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
-        let mut asks = Asks::new(view);
+impl Program for PhasesProgram {
+    fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
+        let mut asks = AskBatch::new(view);
         self.hear(input, view, &mut asks);
         asks.list
     }
@@ -447,7 +455,7 @@ impl Program for Phases {
     }
 
     fn report(&self) -> Option<Text> {
-        let report = Report {
+        let report = PhasesReport {
             reply: self.best().to_owned(),
             ..self.report.clone()
         };

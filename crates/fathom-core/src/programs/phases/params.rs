@@ -8,7 +8,7 @@ use super::NAME;
 use crate::event::ProgramSpec;
 use crate::program::ProgramError;
 use crate::session::SessionSpeaker;
-use crate::symbols::{Persona, Symbol};
+use crate::symbols::{AgentProfile, Symbol};
 use crate::unit::Millis;
 
 /// Most phases of a loop.
@@ -17,7 +17,7 @@ pub const PHASES_MAX: usize = 32;
 /// One phase: a step of thought with a prompt of its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Phase {
+pub struct PhaseSpec {
     /// Its id, as the prompt declares it.
     pub id: String,
     /// Other names of it, such as the stem of its file.
@@ -33,7 +33,7 @@ pub struct Phase {
     pub commands_min: u8,
 }
 
-impl Phase {
+impl PhaseSpec {
     /// Its id and its other names.
     fn names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.id.as_str()).chain(self.aliases.iter().map(String::as_str))
@@ -42,7 +42,7 @@ impl Phase {
 
 /// One entry of a session's history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct SessionEntry {
     /// Who said it.
     pub who: SessionSpeaker,
     /// What was said.
@@ -52,7 +52,7 @@ pub struct Entry {
 /// How a dispatched task is worked on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Task {
+pub struct TaskConfig {
     /// Standing instructions.
     pub system: String,
     /// Output cap of a call.
@@ -61,7 +61,7 @@ pub struct Task {
     pub calls_max: u64,
 }
 
-impl Default for Task {
+impl Default for TaskConfig {
     fn default() -> Self {
         Self {
             system: String::new(),
@@ -74,17 +74,17 @@ impl Default for Task {
 /// Parameters of `phases`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Params {
+pub struct PhasesConfig {
     /// The phases in their order.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<PhaseSpec>,
     /// Prompts that every phase is told.
     pub shared: Vec<String>,
     /// Agents that are there from the beginning, in the order of their worth, the least first.
-    pub agents: Vec<Persona>,
+    pub agents: Vec<AgentProfile>,
     /// Symbols that are there from the beginning, in the order of their worth, the least first.
     pub symbols: Vec<Symbol>,
     /// What was said before in the session, oldest first.
-    pub history: Vec<Entry>,
+    pub history: Vec<SessionEntry>,
     /// The session that the reply and the commands are added to; none when nothing is to be kept.
     pub session: Option<String>,
     /// Whether the reply is held to the form of a payload while it is written.
@@ -98,10 +98,10 @@ pub struct Params {
     /// Sampling temperature in thousandths.
     pub temperature_milli: Option<u16>,
     /// How dispatched tasks are worked on.
-    pub task: Task,
+    pub task: TaskConfig,
 }
 
-impl Default for Params {
+impl Default for PhasesConfig {
     fn default() -> Self {
         Self {
             phases: Vec::new(),
@@ -115,12 +115,12 @@ impl Default for Params {
             output_tokens_max: 1024,
             timeout: Millis(60_000),
             temperature_milli: None,
-            task: Task::default(),
+            task: TaskConfig::default(),
         }
     }
 }
 
-impl Params {
+impl PhasesConfig {
     /// The specification of a `phases` program with these parameters.
     pub fn spec(&self) -> ProgramSpec {
         ProgramSpec::new(NAME, self)
@@ -165,12 +165,12 @@ impl Params {
     /// only one phase fits.
     pub fn find(&self, name: &str) -> Option<usize> {
         let name = canonical(name);
-        let exactly = |phase: &Phase| phase.names().any(|known| canonical(known) == name);
+        let exactly = |phase: &PhaseSpec| phase.names().any(|known| canonical(known) == name);
         if let Some(index) = self.phases.iter().position(exactly) {
             return Some(index);
         }
         let bare = unnumbered(&name);
-        let about = |phase: &Phase| {
+        let about = |phase: &PhaseSpec| {
             let mut names = phase.names().map(canonical);
             names.any(|known| unnumbered(&known) == bare)
         };

@@ -3,7 +3,9 @@
 use serde_json::{Map, Value};
 
 use crate::outcome::clip;
-use crate::programs::reply::{Object, Piece, after_thoughts, pieces, without_fence_lines};
+use crate::programs::reply::{
+    JsonCandidate, JsonObject, after_thoughts, pieces, without_fence_lines,
+};
 
 /// What marks a command, before an object or as its name.
 pub const MARK: &str = "⟐CMD";
@@ -28,7 +30,7 @@ const EXCERPT_CHARS: usize = 80;
 
 /// A command as it was stated.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Stated {
+pub enum CommandText {
     /// An object.
     Command(Map<String, Value>),
     /// Something that cannot be read, in part.
@@ -37,11 +39,11 @@ pub enum Stated {
 
 /// A reply, taken apart.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Reading {
+pub struct PhaseReply {
     /// The first object that is no command.
     pub payload: Option<Map<String, Value>>,
     /// The commands in the order in which they were stated, in all three forms.
-    pub stated: Vec<Stated>,
+    pub stated: Vec<CommandText>,
     /// What the phase has to say: a member of the payload, or the words around it.
     pub words: String,
     /// Whether an object does not end.
@@ -49,13 +51,13 @@ pub struct Reading {
 }
 
 /// Takes a reply apart.
-pub fn read(reply: &str) -> Reading {
-    let mut reading = Reading::default();
-    let outside = reading.take_in(after_thoughts(reply), Within::Reply);
+pub fn read(reply: &str) -> PhaseReply {
+    let mut reading = PhaseReply::default();
+    let outside = reading.take_in(after_thoughts(reply), Nesting::Reply);
     if let Some(words) = reading.payload.as_ref().and_then(words_of) {
         // A model may write commands into its words; there they are commands too, and nothing to show.
         let words = words.to_owned();
-        reading.words = reading.take_in(&words, Within::Words);
+        reading.words = reading.take_in(&words, Nesting::Words);
     } else {
         reading.words = without_fence_lines(&outside);
     }
@@ -63,32 +65,33 @@ pub fn read(reply: &str) -> Reading {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Within {
+enum Nesting {
     Reply,
     Words,
 }
 
-impl Reading {
+impl PhaseReply {
     /// Takes in the objects of a text and gives what is left of it.
-    fn take_in(&mut self, text: &str, within: Within) -> String {
+    fn take_in(&mut self, text: &str, within: Nesting) -> String {
         let mut left = String::new();
         let mut done = 0;
         for piece in pieces(text) {
-            let (Piece::Object(Object { from, .. }) | Piece::Broken(from) | Piece::Cut(from)) =
-                piece;
+            let (JsonCandidate::Object(JsonObject { from, .. })
+            | JsonCandidate::Broken(from)
+            | JsonCandidate::Cut(from)) = piece;
             let before = text.get(done..from).unwrap_or_default();
             let unmarked = strip_mark(before);
             let is_marked = unmarked.is_some();
             match piece {
-                Piece::Object(object) if within == Within::Reply || is_marked => {
+                JsonCandidate::Object(object) if within == Nesting::Reply || is_marked => {
                     left.push_str(unmarked.unwrap_or(before));
                     done = object.to;
                     self.take_object(object.into_members(), is_marked);
                 }
-                Piece::Object(_) => {}
-                Piece::Broken(_) | Piece::Cut(_) => {
-                    let is_cut = matches!(piece, Piece::Cut(_));
-                    self.is_cut |= is_cut && within == Within::Reply;
+                JsonCandidate::Object(_) => {}
+                JsonCandidate::Broken(_) | JsonCandidate::Cut(_) => {
+                    let is_cut = matches!(piece, JsonCandidate::Cut(_));
+                    self.is_cut |= is_cut && within == Nesting::Reply;
                     if is_marked {
                         left.push_str(unmarked.unwrap_or_default());
                         done = from;
@@ -104,7 +107,7 @@ impl Reading {
 
     fn take_object(&mut self, mut members: Map<String, Value>, is_marked: bool) {
         if is_marked {
-            self.stated.push(Stated::Command(members));
+            self.stated.push(CommandText::Command(members));
         } else if members.len() == 1
             && let Some(command) = members.remove(MARK)
         {
@@ -169,11 +172,11 @@ impl Reading {
 
     fn state(&mut self, command: Value) {
         match command {
-            Value::Object(members) => self.stated.push(Stated::Command(members)),
+            Value::Object(members) => self.stated.push(CommandText::Command(members)),
             Value::Array(several) => {
                 for command in several {
                     self.stated.push(match command {
-                        Value::Object(members) => Stated::Command(members),
+                        Value::Object(members) => CommandText::Command(members),
                         other => malformed(&other.to_string()),
                     });
                 }
@@ -184,9 +187,9 @@ impl Reading {
 }
 
 /// Something that cannot be read. Only its beginning is looked at, however often a text is full of such.
-fn malformed(text: &str) -> Stated {
+fn malformed(text: &str) -> CommandText {
     let head: String = text.chars().take(EXCERPT_CHARS + 1).collect();
-    Stated::Malformed(clip(&head, EXCERPT_CHARS))
+    CommandText::Malformed(clip(&head, EXCERPT_CHARS))
 }
 
 /// What stands before a command's mark, when the mark is all that stands between that and an object.

@@ -2,18 +2,18 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Reading, Stated, read};
+use super::{CommandText, PhaseReply, read};
 
 /// The actions of the commands, with `?` for what cannot be read.
-fn actions(reading: &Reading) -> Vec<String> {
-    let action = |stated: &Stated| match stated {
-        Stated::Command(members) => members["action"].as_str().unwrap_or_default().to_owned(),
-        Stated::Malformed(_) => "?".to_owned(),
+fn actions(reading: &PhaseReply) -> Vec<String> {
+    let action = |stated: &CommandText| match stated {
+        CommandText::Command(members) => members["action"].as_str().unwrap_or_default().to_owned(),
+        CommandText::Malformed(_) => "?".to_owned(),
     };
     reading.stated.iter().map(action).collect()
 }
 
-fn payload(reading: &Reading) -> Value {
+fn payload(reading: &PhaseReply) -> Value {
     Value::Object(reading.payload.clone().unwrap_or_default())
 }
 
@@ -124,5 +124,8 @@ fn p04_a_reply_full_of_broken_marks_is_read_once() {
     let reading = read(&"⟐CMD {".repeat(500_000));
     assert_eq!(reading.stated.len(), 500_000);
     let reading = read(&"⟐CMD {}".repeat(500_000));
-    assert_eq!(reading.stated, vec![Stated::Command(Map::new()); 500_000]);
+    assert_eq!(
+        reading.stated,
+        vec![CommandText::Command(Map::new()); 500_000]
+    );
 }

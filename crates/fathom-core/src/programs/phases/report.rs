@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 /// How a loop went.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Report {
+pub struct PhasesReport {
     /// The final reply.
     pub reply: String,
     /// The phases in the order in which they were gone through, retries included.
@@ -15,7 +15,7 @@ pub struct Report {
     /// Ids of the symbols that took part, in the order in which they came in.
     pub symbols: Vec<String>,
     /// What each phase answered.
-    pub intermediate_responses: Vec<Intermediate>,
+    pub intermediate_responses: Vec<PhaseAnswer>,
     /// What did not go as it should.
     pub warnings: Vec<String>,
 }
@@ -23,7 +23,7 @@ pub struct Report {
 /// Whether a reply had a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum PhaseOutcome {
     /// It had one.
     Ok,
     /// It had none that can be read.
@@ -40,7 +40,7 @@ pub struct PhaseNote {
     /// The iteration, counted from one.
     pub iteration: u32,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: PhaseOutcome,
     /// The phase that it asked for, as it was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_phase: Option<String>,
@@ -93,7 +93,7 @@ pub struct CommandNote {
 
 /// What one phase answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Intermediate {
+pub struct PhaseAnswer {
     /// The phase.
     pub phase: String,
     /// The iteration.
@@ -110,7 +110,7 @@ pub struct Intermediate {
 /// context. It names things and never says what they hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum Trace {
+pub enum PhaseTrace {
     /// A phase begins.
     PhaseEntered {
         /// Which one.
@@ -125,7 +125,7 @@ pub enum Trace {
         /// The iteration.
         iteration: u32,
         /// How.
-        outcome: Outcome,
+        outcome: PhaseOutcome,
         /// Where the loop goes from here; nothing when it ends.
         next: Option<String>,
     },

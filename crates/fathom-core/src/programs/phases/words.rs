@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::commands;
-use super::params::{Params, Phase};
+use super::params::{PhaseSpec, PhasesConfig};
 
 /// What the model is told when its reply had no payload.
 pub(super) const UNREADABLE: &str =
@@ -17,9 +17,9 @@ pub(super) const CUT: &str =
 const EMIT_MAX: usize = 3;
 
 /// One phase of a loop, as the model sees it.
-pub(super) struct Turn<'a> {
-    pub(super) params: &'a Params,
-    pub(super) phase: &'a Phase,
+pub(super) struct PhasePrompt<'a> {
+    pub(super) params: &'a PhasesConfig,
+    pub(super) phase: &'a PhaseSpec,
     /// The phases that it may go on with.
     pub(super) remaining: &'a [&'a str],
     pub(super) question: &'a str,
@@ -27,7 +27,7 @@ pub(super) struct Turn<'a> {
     pub(super) nudge: Option<&'a str>,
 }
 
-impl Turn<'_> {
+impl PhasePrompt<'_> {
     /// What is asked.
     pub(super) fn prompt(&self) -> String {
         let id = &self.phase.id;

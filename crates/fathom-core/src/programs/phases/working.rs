@@ -2,19 +2,22 @@
 
 use serde_json::{Map, Value, json};
 
-use super::commands::{self, Command, Unfit, Work};
+use super::commands::{self, CommandRejection, CommandWork, PhaseCommand};
 use super::context::{cut, kit_line};
-use super::reading::Stated;
-use super::report::{CommandNote, CommandStatus, Trace};
-use super::{Asks, FEEDBACK, KEPT_ARGUMENTS_BYTES_MAX, Next, Phases, Running, TASK, Waiting};
+use super::reading::CommandText;
+use super::report::{CommandNote, CommandStatus, PhaseTrace};
+use super::{
+    AfterCommands, AskBatch, FEEDBACK, KEPT_ARGUMENTS_BYTES_MAX, LoopState, PhasesProgram,
+    RunningCommand, TASK,
+};
 use crate::amounts::Amounts;
-use crate::command::Block;
-use crate::contract::{Contract, RecursionPolicy, Role};
-use crate::domain::{Access, DomainRequest};
-use crate::outcome::{EpisodeResult, Status};
-use crate::program::{Ask, View};
+use crate::command::OutputBlock;
+use crate::contract::{AgentRole, Contract, RecursionPolicy};
+use crate::domain::{DomainAccess, DomainRequest};
+use crate::outcome::{EpisodeResult, EpisodeStatus};
+use crate::program::{Ask, ProgramView};
 use crate::programs::direct;
-use crate::recursion::{Class, SpawnRequest, Trigger};
+use crate::recursion::{SpawnClass, SpawnRequest, SpawnTrigger};
 use crate::symbols::{self, SymbolAnswer, SymbolFaultKind, SymbolRequest};
 use crate::text::Text;
 
@@ -27,9 +30,9 @@ const TASK_CHARS_MAX: usize = 1000;
 /// Most characters of an action that is told again.
 const ACTION_CHARS_MAX: usize = 60;
 
-impl Phases {
+impl PhasesProgram {
     /// Takes in what a reply commands.
-    pub(super) fn take_commands(&mut self, stated: &[Stated]) {
+    pub(super) fn take_commands(&mut self, stated: &[CommandText]) {
         let commands = commands::read(stated);
         if commands.left_out > 0 {
             self.warn(&format!(
@@ -39,7 +42,7 @@ impl Phases {
             ));
         }
         for command in commands.list {
-            let Command {
+            let PhaseCommand {
                 action,
                 arguments,
                 work,
@@ -58,7 +61,7 @@ impl Phases {
                 self.note(note, status, &result);
                 Vec::new()
             });
-            self.queue.push_back(Running {
+            self.queue.push_back(RunningCommand {
                 note,
                 work: work.into(),
             });
@@ -66,45 +69,45 @@ impl Phases {
     }
 
     /// Goes on with the commands, and with the loop when all are done.
-    pub(super) fn work(&mut self, view: &View<'_>, asks: &mut Asks) {
+    pub(super) fn work(&mut self, view: &ProgramView<'_>, asks: &mut AskBatch) {
         while let Some(running) = self.queue.front_mut() {
             match running.work.pop_front() {
                 None => self.close_command(asks),
-                Some(Work::Feedback(words)) => {
+                Some(CommandWork::Feedback(words)) => {
                     let text = Text::new(words);
                     let channel = FEEDBACK.to_owned();
-                    asks.push(Ask::Emit(Block { channel, text }));
+                    asks.push(Ask::Emit(OutputBlock { channel, text }));
                     self.settle(CommandStatus::Ok, "recorded");
                 }
-                Some(work @ Work::Symbols(_)) => {
-                    if let Work::Symbols(request) = &work {
+                Some(work @ CommandWork::Symbols(_)) => {
+                    if let CommandWork::Symbols(request) = &work {
                         let ask = asks.push(Ask::Domain(domain_request(request)));
-                        self.waiting = Waiting::Work(ask, work);
+                        self.waiting = LoopState::Work(ask, work);
                     }
                     return;
                 }
-                Some(Work::Task(goal)) => {
+                Some(CommandWork::Task(goal)) => {
                     let ask = asks.push(self.task(&goal, view));
-                    self.waiting = Waiting::Work(ask, Work::Task(goal));
+                    self.waiting = LoopState::Work(ask, CommandWork::Task(goal));
                     return;
                 }
             }
         }
         match self.next.clone() {
-            Next::Phase(index) => self.enter(index, view, asks),
-            Next::End(end) => self.end(end, asks),
+            AfterCommands::Phase(index) => self.enter(index, view, asks),
+            AfterCommands::End(end) => self.end(end, asks),
         }
     }
 
     /// The command at the head is done with.
-    fn close_command(&mut self, asks: &mut Asks) {
+    fn close_command(&mut self, asks: &mut AskBatch) {
         let Some(running) = self.queue.pop_front() else {
             return;
         };
         let Some(note) = self.report.commands.get(running.note) else {
             return;
         };
-        asks.tell(&Trace::CommandDone {
+        asks.tell(&PhaseTrace::CommandDone {
             phase: note.phase.clone(),
             action: note.action.clone(),
             status: note.status,
@@ -143,8 +146,8 @@ impl Phases {
     }
 
     /// The symbol store answered.
-    pub(super) fn on_answer(&mut self, work: &Work, answer: &Text, asks: &mut Asks) {
-        let Work::Symbols(request) = work else {
+    pub(super) fn on_answer(&mut self, work: &CommandWork, answer: &Text, asks: &mut AskBatch) {
+        let CommandWork::Symbols(request) = work else {
             return;
         };
         let Ok(answer) = serde_json::from_str::<SymbolAnswer>(answer.as_str()) else {
@@ -191,7 +194,7 @@ impl Phases {
         };
         self.settle(status, &in_words(request, &answer, &ids));
         let is_delete = !gone.is_empty();
-        asks.tell(&Trace::ContextChanged {
+        asks.tell(&PhaseTrace::ContextChanged {
             symbols: if is_delete { Vec::new() } else { ids },
             gone,
             agents,
@@ -214,34 +217,34 @@ impl Phases {
             self.context.say(&heard);
         }
         match result.status {
-            Status::Ok => self.settle(CommandStatus::Ok, answer),
-            Status::NeedsReview | Status::Failed => {
+            EpisodeStatus::Ok => self.settle(CommandStatus::Ok, answer),
+            EpisodeStatus::NeedsReview | EpisodeStatus::Failed => {
                 let why = format!("{}: {answer}", result.stop_reason);
                 self.settle(CommandStatus::Failed, &why);
             }
         }
     }
 
-    fn task(&self, goal: &str, view: &View<'_>) -> Ask {
+    fn task(&self, goal: &str, view: &ProgramView<'_>) -> Ask {
         let task = &self.params.task;
-        let program = direct::Params {
+        let program = direct::DirectConfig {
             system: task.system.clone(),
             output_tokens_max: task.output_tokens_max,
             continuations_max: u32::try_from(task.calls_max.saturating_sub(1)).unwrap_or(u32::MAX),
             timeout: self.params.timeout,
             temperature_milli: self.params.temperature_milli,
-            ..direct::Params::default()
+            ..direct::DirectConfig::default()
         };
         let own = &view.contract.recursion;
         Ask::Spawn(Box::new(SpawnRequest {
             child_type: TASK.to_owned(),
-            class: Class::Work,
-            trigger: Trigger::DispatchedTask,
+            class: SpawnClass::Work,
+            trigger: SpawnTrigger::DispatchedTask,
             why: "a phase dispatched a task".into(),
             fetch: "what the task asks for".into(),
             return_format: "text".into(),
             goal: Text::from(goal),
-            role: Role::Creator,
+            role: AgentRole::Creator,
             program: program.spec(),
             // It may answer, and nothing else.
             contract: Contract {
@@ -270,9 +273,9 @@ fn domain_request(request: &SymbolRequest) -> DomainRequest {
     // A request is made of strings, numbers and JSON, which always have a JSON form.
     let text = serde_json::to_string(request).unwrap_or_default();
     let access = if request.is_write() {
-        Access::Write
+        DomainAccess::Write
     } else {
-        Access::Read
+        DomainAccess::Read
     };
     DomainRequest::new(symbols::DOMAIN, access, text)
 }
@@ -286,21 +289,21 @@ fn kept(arguments: Map<String, Value>) -> Map<String, Value> {
     Map::from_iter([("omitted_bytes".to_owned(), json!(bytes))])
 }
 
-fn told(unfit: &Unfit) -> (CommandStatus, String) {
+fn told(unfit: &CommandRejection) -> (CommandStatus, String) {
     match unfit {
-        Unfit::UnknownAction => (
+        CommandRejection::UnknownAction => (
             CommandStatus::UnknownAction,
             "there is no such action".to_owned(),
         ),
-        Unfit::Malformed(excerpt) => (CommandStatus::Malformed, excerpt.clone()),
-        Unfit::TooLarge { bytes } => (
+        CommandRejection::Malformed(excerpt) => (CommandStatus::Malformed, excerpt.clone()),
+        CommandRejection::TooLarge { bytes } => (
             CommandStatus::TooLarge,
             format!(
                 "it has {bytes} bytes, and a command may have {}",
                 commands::COMMAND_BYTES_MAX
             ),
         ),
-        Unfit::Arguments(problem) => (CommandStatus::Invalid, problem.to_string()),
+        CommandRejection::Arguments(problem) => (CommandStatus::Invalid, problem.to_string()),
     }
 }
 

@@ -6,9 +6,9 @@ use crate::program::ProgramError;
 
 /// The schema of an answer, if it has one.
 #[derive(Debug)]
-pub(crate) struct Schema(Option<jsonschema::Validator>);
+pub(crate) struct AnswerSchema(Option<jsonschema::Validator>);
 
-impl Schema {
+impl AnswerSchema {
     /// Reads a schema, which may be none.
     pub(crate) fn new(
         schema: Option<&serde_json::Value>,

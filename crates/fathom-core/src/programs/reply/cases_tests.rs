@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::error::ReplyError;
-use super::labels::{self, Stated};
+use super::labels::{self, LabelValue};
 use super::{after_thoughts, blocks, form, passes};
-use crate::marker::Fences;
-use crate::programs::council::{self, Unreadable};
+use crate::marker::FenceTracker;
+use crate::programs::council::{self, VoteError};
 use crate::programs::motion::ballot_paper;
 use crate::programs::phases;
-use crate::programs::rlm::reply::{self as turn, Turn};
+use crate::programs::rlm::reply::{self as turn, RlmAction};
 
 /// A reply, and in words what it is as each of these. `-` is nothing.
 #[derive(Clone, Copy)]
@@ -65,10 +65,10 @@ fn vote(reply: &str) -> String {
                 .map_or(String::new(), |sure| format!(" {}", sure.get()));
             format!("{}{sure}", said.vote)
         }
-        Err(Unreadable::Empty) => "empty".to_owned(),
-        Err(Unreadable::NoVote) => "no vote".to_owned(),
-        Err(Unreadable::Contradiction) => "contradiction".to_owned(),
-        Err(Unreadable::Confidence) => "no confidence".to_owned(),
+        Err(VoteError::Empty) => "empty".to_owned(),
+        Err(VoteError::NoVote) => "no vote".to_owned(),
+        Err(VoteError::Contradiction) => "contradiction".to_owned(),
+        Err(VoteError::Confidence) => "no confidence".to_owned(),
     }
 }
 
@@ -107,19 +107,19 @@ fn filled(reply: &str) -> String {
 
 fn turn(reply: &str) -> String {
     match turn::read(reply).turn {
-        Turn::Code(code) => format!("code: {code}"),
-        Turn::Final(words) => format!("answer: {words}"),
-        Turn::Prose => "words".to_owned(),
+        RlmAction::Code(code) => format!("code: {code}"),
+        RlmAction::Final(words) => format!("answer: {words}"),
+        RlmAction::Prose => "words".to_owned(),
     }
 }
 
 fn labelled(reply: &str) -> String {
     let label = |stated| match stated {
-        Stated::Vote(vote) => format!("vote {vote}"),
-        Stated::Confidence(Ok(sure)) => format!("confidence {}", sure.get()),
-        Stated::Confidence(Err(_)) => "no confidence".to_owned(),
-        Stated::Source(number) => format!("source {number}"),
-        Stated::Reasoning => "reasoning".to_owned(),
+        LabelValue::Vote(vote) => format!("vote {vote}"),
+        LabelValue::Confidence(Ok(sure)) => format!("confidence {}", sure.get()),
+        LabelValue::Confidence(Err(_)) => "no confidence".to_owned(),
+        LabelValue::Source(number) => format!("source {number}"),
+        LabelValue::Reasoning => "reasoning".to_owned(),
     };
     let labels = labels::all(after_thoughts(reply)).map(|found| label(found.stated));
     labels.collect::<Vec<_>>().join(", ")
@@ -464,7 +464,7 @@ fn h04_a_reply_of_thoughts_alone_says_nothing() {
 
 /// What stands in fences, for the parser of markers.
 fn marked(text: &str) -> Vec<String> {
-    let mut fences = Fences::default();
+    let mut fences = FenceTracker::default();
     let mut found: Vec<String> = Vec::new();
     for line in text.split_inclusive('\n') {
         let was_open = fences.open();

@@ -69,7 +69,7 @@ const LOOKED_AT_BYTES_MAX: usize = 16 << 20;
 
 /// What a block says that it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum BlockLanguage {
     /// Python.
     Named,
     Unnamed,
@@ -80,8 +80,8 @@ pub(crate) enum Kind {
 
 /// A block of code.
 #[derive(Debug)]
-pub(crate) struct Fenced<'a> {
-    pub(crate) kind: Kind,
+pub(crate) struct CodeBlock<'a> {
+    pub(crate) kind: BlockLanguage,
     /// What stands before the fence, and so before each line.
     indent: &'a str,
     pub(crate) code: String,
@@ -111,7 +111,7 @@ pub(crate) fn without_fence_lines(text: &str) -> String {
 /// The lines that stand in no block, with their places.
 pub(crate) fn outside<'a>(
     said: &'a str,
-    blocks: &[Fenced<'_>],
+    blocks: &[CodeBlock<'_>],
 ) -> impl Iterator<Item = (usize, &'a str)> {
     let inside = |at: usize| {
         let begun = blocks.partition_point(|block| block.from <= at);
@@ -131,15 +131,15 @@ fn lines(said: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// Whether nothing is said beside the blocks.
-pub(crate) fn is_only(said: &str, blocks: &[Fenced<'_>]) -> bool {
+pub(crate) fn is_only(said: &str, blocks: &[CodeBlock<'_>]) -> bool {
     outside(said, blocks).all(|(_, line)| line.trim().is_empty())
 }
 
 /// The blocks of what is said, in order.
-pub(crate) fn blocks(said: &str) -> Vec<Fenced<'_>> {
+pub(crate) fn blocks(said: &str) -> Vec<CodeBlock<'_>> {
     let mut blocks = Vec::new();
-    let mut open: Option<(char, usize, Fenced<'_>)> = None;
-    let mut looks = Looks(LOOKED_AT_BYTES_MAX);
+    let mut open: Option<(char, usize, CodeBlock<'_>)> = None;
+    let mut looks = ScanBudget(LOOKED_AT_BYTES_MAX);
     for (at, line) in lines(said) {
         let to = at + line.len();
         let line = line.trim_end_matches(['\n', '\r']);
@@ -148,7 +148,7 @@ pub(crate) fn blocks(said: &str) -> Vec<Fenced<'_>> {
             Some((other, count, block)) => {
                 let ends = info.is_empty() || is_named(info);
                 let ends = mark == other && length >= count && ends;
-                let is_python = matches!(block.kind, Kind::Named | Kind::Unnamed);
+                let is_python = matches!(block.kind, BlockLanguage::Named | BlockLanguage::Unnamed);
                 ends && !(is_python && looks.is_quoted(&block.code, &said[at..], (*other, *count)))
             }
             None => true,
@@ -179,12 +179,12 @@ pub(crate) fn blocks(said: &str) -> Vec<Fenced<'_>> {
             }
         }
         let kind = match language(info).as_str() {
-            "" => Kind::Unnamed,
-            language if LANGUAGES.contains(&language) => Kind::Named,
-            language if OTHERS.contains(&language) => Kind::Other,
-            _ => Kind::Unknown,
+            "" => BlockLanguage::Unnamed,
+            language if LANGUAGES.contains(&language) => BlockLanguage::Named,
+            language if OTHERS.contains(&language) => BlockLanguage::Other,
+            _ => BlockLanguage::Unknown,
         };
-        let block = Fenced {
+        let block = CodeBlock {
             kind,
             indent: indent(line),
             code: String::new(),
@@ -199,9 +199,9 @@ pub(crate) fn blocks(said: &str) -> Vec<Fenced<'_>> {
 }
 
 /// Bytes that may still be read again.
-struct Looks(usize);
+struct ScanBudget(usize);
 
-impl Looks {
+impl ScanBudget {
     fn spend(&mut self, bytes: usize) -> bool {
         let left = self.0.checked_sub(bytes);
         self.0 = left.unwrap_or(0);

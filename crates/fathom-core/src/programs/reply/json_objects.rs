@@ -18,7 +18,7 @@ pub const LEVELS_MAX: u8 = 64;
 
 /// An object and where it stands.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Object {
+pub(crate) struct JsonObject {
     /// Its names with their values, as they were written: a name may come more than once.
     pub(crate) entries: Vec<(String, Value)>,
     /// Its first byte.
@@ -27,7 +27,7 @@ pub(crate) struct Object {
     pub(crate) to: usize,
 }
 
-impl Object {
+impl JsonObject {
     /// Its members; of those with the same name the last.
     pub(crate) fn into_members(self) -> Map<String, Value> {
         self.entries.into_iter().collect()
@@ -36,9 +36,9 @@ impl Object {
 
 /// What begins with a brace.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Piece {
+pub(crate) enum JsonCandidate {
     /// An object.
-    Object(Object),
+    Object(JsonObject),
     /// Something else, with the place of its brace.
     Broken(usize),
     /// An object whose end is not there, or that is nested too deeply, with the place of its brace.
@@ -48,8 +48,8 @@ pub(crate) enum Piece {
 /// The first JSON object that a reply says, fenced or bare, also amid prose.
 pub fn first_object(reply: &str) -> Option<Map<String, Value>> {
     pieces(after_thoughts(reply)).find_map(|piece| match piece {
-        Piece::Object(object) => Some(object.into_members()),
-        Piece::Broken(_) | Piece::Cut(_) => None,
+        JsonCandidate::Object(object) => Some(object.into_members()),
+        JsonCandidate::Broken(_) | JsonCandidate::Cut(_) => None,
     })
 }
 
@@ -59,10 +59,10 @@ pub(crate) fn form<T: DeserializeOwned>(reply: &str) -> Result<T, ReplyError> {
     let mut found = None;
     for piece in pieces(after_thoughts(reply)) {
         match piece {
-            Piece::Object(object) if found.is_none() => found = Some(object),
-            Piece::Object(_) => return Err(ReplyError::Several),
-            Piece::Cut(_) => return Err(ReplyError::Cut),
-            Piece::Broken(_) => {}
+            JsonCandidate::Object(object) if found.is_none() => found = Some(object),
+            JsonCandidate::Object(_) => return Err(ReplyError::Several),
+            JsonCandidate::Cut(_) => return Err(ReplyError::Cut),
+            JsonCandidate::Broken(_) => {}
         }
     }
     let entries = found.ok_or(ReplyError::NoObject)?.entries;
@@ -71,59 +71,59 @@ pub(crate) fn form<T: DeserializeOwned>(reply: &str) -> Result<T, ReplyError> {
 }
 
 /// All that begins with a brace and is not inside of another object, in order.
-pub(crate) fn pieces(text: &str) -> impl Iterator<Item = Piece> + '_ {
+pub(crate) fn pieces(text: &str) -> impl Iterator<Item = JsonCandidate> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
         let from = at + text.get(at..)?.find('{')?;
-        let mut reader = Reader { text, at: from };
+        let mut reader = JsonReader { text, at: from };
         let mut entries = Vec::new();
         match reader.members(LEVELS_MAX, |name, value| entries.push((name, value))) {
             Ok(()) => {
                 at = reader.at;
                 let to = reader.at;
-                Some(Piece::Object(Object { entries, from, to }))
+                Some(JsonCandidate::Object(JsonObject { entries, from, to }))
             }
-            Err(Fault::Broken) => {
+            Err(JsonError::Broken) => {
                 // What was read is not read again, so that a text full of braces takes no longer than another.
                 at = reader.at.max(from + 1);
-                Some(Piece::Broken(from))
+                Some(JsonCandidate::Broken(from))
             }
-            Err(Fault::Cut) => {
+            Err(JsonError::Cut) => {
                 at = text.len();
-                Some(Piece::Cut(from))
+                Some(JsonCandidate::Cut(from))
             }
         }
     })
 }
 
-enum Fault {
+enum JsonError {
     /// This is no JSON.
     Broken,
     /// It ends before its end, or goes too deep.
     Cut,
 }
 
-struct Reader<'a> {
+struct JsonReader<'a> {
     text: &'a str,
     /// Always between two characters.
     at: usize,
 }
 
-impl Reader<'_> {
+impl JsonReader<'_> {
     fn rest(&self) -> &str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
     /// The next byte that is no white space.
-    fn next(&mut self) -> Result<u8, Fault> {
+    fn next(&mut self) -> Result<u8, JsonError> {
         let bytes = self.text.as_bytes();
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(self.at) {
             self.at += 1;
         }
-        bytes.get(self.at).copied().ok_or(Fault::Cut)
+        bytes.get(self.at).copied().ok_or(JsonError::Cut)
     }
 
-    fn object(&mut self, levels: u8) -> Result<Map<String, Value>, Fault> {
+    fn object(&mut self, levels: u8) -> Result<Map<String, Value>, JsonError> {
         let mut members = Map::new();
         self.members(levels, |name, value| {
             members.insert(name, value);
@@ -132,18 +132,22 @@ impl Reader<'_> {
     }
 
     /// Goes through an object and hands over its members, one after the other.
-    fn members(&mut self, levels: u8, mut take: impl FnMut(String, Value)) -> Result<(), Fault> {
-        let levels = levels.checked_sub(1).ok_or(Fault::Cut)?;
+    fn members(
+        &mut self,
+        levels: u8,
+        mut take: impl FnMut(String, Value),
+    ) -> Result<(), JsonError> {
+        let levels = levels.checked_sub(1).ok_or(JsonError::Cut)?;
         self.at += 1;
         loop {
             match self.next()? {
                 b'}' => break,
                 b'"' => {}
-                _ => return Err(Fault::Broken),
+                _ => return Err(JsonError::Broken),
             }
             let name = self.string()?;
             if self.next()? != b':' {
-                return Err(Fault::Broken);
+                return Err(JsonError::Broken);
             }
             self.at += 1;
             let value = self.value(levels)?;
@@ -156,8 +160,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn list(&mut self, levels: u8) -> Result<Vec<Value>, Fault> {
-        let levels = levels.checked_sub(1).ok_or(Fault::Cut)?;
+    fn list(&mut self, levels: u8) -> Result<Vec<Value>, JsonError> {
+        let levels = levels.checked_sub(1).ok_or(JsonError::Cut)?;
         let mut entries = Vec::new();
         self.at += 1;
         while self.next()? != b']' {
@@ -171,18 +175,18 @@ impl Reader<'_> {
     }
 
     /// Steps over a comma; without one the end must come.
-    fn goes_on(&mut self, end: u8) -> Result<bool, Fault> {
+    fn goes_on(&mut self, end: u8) -> Result<bool, JsonError> {
         match self.next()? {
             b',' => {
                 self.at += 1;
                 Ok(true)
             }
             byte if byte == end => Ok(false),
-            _ => Err(Fault::Broken),
+            _ => Err(JsonError::Broken),
         }
     }
 
-    fn value(&mut self, levels: u8) -> Result<Value, Fault> {
+    fn value(&mut self, levels: u8) -> Result<Value, JsonError> {
         match self.next()? {
             b'{' => self.object(levels).map(Value::Object),
             b'[' => self.list(levels).map(Value::Array),
@@ -191,40 +195,40 @@ impl Reader<'_> {
             b'f' => self.word("false", Value::Bool(false)),
             b'n' => self.word("null", Value::Null),
             b'-' | b'0'..=b'9' => self.number(),
-            _ => Err(Fault::Broken),
+            _ => Err(JsonError::Broken),
         }
     }
 
-    fn word(&mut self, word: &str, value: Value) -> Result<Value, Fault> {
+    fn word(&mut self, word: &str, value: Value) -> Result<Value, JsonError> {
         let rest = self.rest();
         if rest.starts_with(word) {
             self.at += word.len();
             Ok(value)
         } else if word.starts_with(rest) {
-            Err(Fault::Cut)
+            Err(JsonError::Cut)
         } else {
-            Err(Fault::Broken)
+            Err(JsonError::Broken)
         }
     }
 
-    fn number(&mut self) -> Result<Value, Fault> {
+    fn number(&mut self) -> Result<Value, JsonError> {
         let is_part = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E');
         let rest = self.rest();
-        let end = rest.find(|c| !is_part(c)).ok_or(Fault::Cut)?;
+        let end = rest.find(|c| !is_part(c)).ok_or(JsonError::Cut)?;
         let number = rest.get(..end).unwrap_or_default();
-        let number: Number = serde_json::from_str(number).map_err(|_| Fault::Broken)?;
+        let number: Number = serde_json::from_str(number).map_err(|_| JsonError::Broken)?;
         self.at += end;
         Ok(Value::Number(number))
     }
 
-    fn string(&mut self) -> Result<String, Fault> {
+    fn string(&mut self) -> Result<String, JsonError> {
         let bytes = self.text.as_bytes();
         let from = self.at;
         self.at += 1;
         let mut has_controls = false;
         loop {
             match bytes.get(self.at) {
-                None => return Err(Fault::Cut),
+                None => return Err(JsonError::Cut),
                 Some(b'"') => break,
                 // An escaped character may have several bytes; none of the others is a quote or a backslash.
                 Some(b'\\') => self.at += 2,
@@ -235,13 +239,13 @@ impl Reader<'_> {
             }
         }
         self.at += 1;
-        let quoted = self.text.get(from..self.at).ok_or(Fault::Broken)?;
+        let quoted = self.text.get(from..self.at).ok_or(JsonError::Broken)?;
         let read = if has_controls {
             serde_json::from_str(&escaped(quoted))
         } else {
             serde_json::from_str(quoted)
         };
-        read.map_err(|_| Fault::Broken)
+        read.map_err(|_| JsonError::Broken)
     }
 }
 

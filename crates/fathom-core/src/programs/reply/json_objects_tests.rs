@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::{LEVELS_MAX, Piece, first_object, pieces};
+use super::{JsonCandidate, LEVELS_MAX, first_object, pieces};
 
 /// What must be found.
 enum Want {
@@ -423,8 +423,8 @@ proptest! {
         let mut done = 0;
         for piece in pieces(&text) {
             let (from, to) = match piece {
-                Piece::Object(object) => (object.from, object.to),
-                Piece::Broken(from) | Piece::Cut(from) => (from, from + 1),
+                JsonCandidate::Object(object) => (object.from, object.to),
+                JsonCandidate::Broken(from) | JsonCandidate::Cut(from) => (from, from + 1),
             };
             prop_assert!(done <= from && from < to && to <= text.len());
             prop_assert_eq!(&text[from..=from], "{");

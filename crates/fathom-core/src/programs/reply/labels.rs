@@ -5,14 +5,14 @@
 
 use super::think_tags::after_thoughts;
 use crate::programs::council::Vote;
-use crate::programs::council::confidence::{self, NoShare};
+use crate::programs::council::confidence::{self, ConfidenceError};
 use crate::unit::PerMille;
 
 /// What a label says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stated {
+pub(crate) enum LabelValue {
     Vote(Vote),
-    Confidence(Result<PerMille, NoShare>),
+    Confidence(Result<PerMille, ConfidenceError>),
     /// The number of a passage; 0 is none.
     Source(usize),
     /// What follows is the reason, up to the next label.
@@ -21,27 +21,27 @@ pub(crate) enum Stated {
 
 /// A label with its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Labelled {
+pub(crate) struct LabelMatch {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    pub(crate) stated: Stated,
+    pub(crate) stated: LabelValue,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Label {
+enum VoteLabel {
     Vote,
     Confidence,
     Source,
     Reasoning,
 }
 
-const LABELS: [(&str, Label); 6] = [
-    ("vote", Label::Vote),
-    ("confidence", Label::Confidence),
-    ("source", Label::Source),
-    ("reasoning", Label::Reasoning),
-    ("reason", Label::Reasoning),
-    ("rationale", Label::Reasoning),
+const LABELS: [(&str, VoteLabel); 6] = [
+    ("vote", VoteLabel::Vote),
+    ("confidence", VoteLabel::Confidence),
+    ("source", VoteLabel::Source),
+    ("reasoning", VoteLabel::Reasoning),
+    ("reason", VoteLabel::Reasoning),
+    ("rationale", VoteLabel::Reasoning),
 ];
 
 /// Words that may stand before `vote`: `My final vote: REJECT`.
@@ -63,7 +63,7 @@ const MARKUP: [char; 5] = ['*', '_', '`', ' ', '\t'];
 const QUOTES: [char; 9] = ['"', '\'', '`', '“', '”', '‘', '’', '«', '»'];
 
 /// The labels with a value, in their order.
-pub(crate) fn all(text: &str) -> impl Iterator<Item = Labelled> {
+pub(crate) fn all(text: &str) -> impl Iterator<Item = LabelMatch> {
     words(text).filter_map(|(start, word)| {
         let (_, label) = LABELS
             .iter()
@@ -75,12 +75,12 @@ pub(crate) fn all(text: &str) -> impl Iterator<Item = Labelled> {
             return None;
         }
         let (stated, end) = match label {
-            Label::Vote => vote(value).map(|(vote, rest)| (Stated::Vote(vote), rest))?,
-            Label::Confidence => confidence(value)?,
-            Label::Source => source(value)?,
-            Label::Reasoning => (Stated::Reasoning, value),
+            VoteLabel::Vote => vote(value).map(|(vote, rest)| (LabelValue::Vote(vote), rest))?,
+            VoteLabel::Confidence => confidence(value)?,
+            VoteLabel::Source => source(value)?,
+            VoteLabel::Reasoning => (LabelValue::Reasoning, value),
         };
-        Some(Labelled {
+        Some(LabelMatch {
             start,
             end: text.len() - end.len(),
             stated,
@@ -196,13 +196,13 @@ fn begins_line(before: &str) -> bool {
 }
 
 /// Whether a label may stand after what is before it.
-fn may_stand(label: Label, before: &str) -> bool {
+fn may_stand(label: VoteLabel, before: &str) -> bool {
     if opens(before) {
         return true;
     }
     let (head, gap) = without_gap(before);
     match label {
-        Label::Vote => {
+        VoteLabel::Vote => {
             let mut before = before;
             for _ in 0..QUALIFIERS.len() {
                 let (head, gap) = without_gap(before);
@@ -217,7 +217,7 @@ fn may_stand(label: Label, before: &str) -> bool {
             }
             false
         }
-        Label::Confidence | Label::Source | Label::Reasoning => {
+        VoteLabel::Confidence | VoteLabel::Source | VoteLabel::Reasoning => {
             let word = last_word(head);
             !gap.contains(QUOTES)
                 && (gap.contains([',', '('])
@@ -298,7 +298,7 @@ fn stands(after: &str) -> bool {
 }
 
 /// The confidence in a value and what stands after it; nothing where nothing is said.
-fn confidence(value: &str) -> Option<(Stated, &str)> {
+fn confidence(value: &str) -> Option<(LabelValue, &str)> {
     let opening = |c: char| MARKUP.contains(&c) || QUOTES.contains(&c) || "[(<~≈".contains(c);
     let mut rest = value.trim_start_matches(opening);
     if rest.is_empty() || rest.starts_with(['\n', '\r']) {
@@ -309,21 +309,21 @@ fn confidence(value: &str) -> Option<(Stated, &str)> {
     }
     Some(match confidence::at_start(rest) {
         Ok((milli, len)) => (
-            Stated::Confidence(Ok(milli)),
+            LabelValue::Confidence(Ok(milli)),
             rest.get(len..).unwrap_or_default(),
         ),
-        Err(no_share) => (Stated::Confidence(Err(no_share)), rest),
+        Err(no_share) => (LabelValue::Confidence(Err(no_share)), rest),
     })
 }
 
 /// The number of a passage in a value and what stands after it.
-fn source(value: &str) -> Option<(Stated, &str)> {
+fn source(value: &str) -> Option<(LabelValue, &str)> {
     let rest = value.trim_start_matches(|c: char| MARKUP.contains(&c) || "[(#".contains(c));
     let number = first_word(rest);
     let source = number.parse().ok()?;
     let rest = rest.get(number.len()..).unwrap_or_default();
     Some((
-        Stated::Source(source),
+        LabelValue::Source(source),
         rest.strip_prefix([']', ')']).unwrap_or(rest),
     ))
 }

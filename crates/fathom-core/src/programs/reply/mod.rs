@@ -12,15 +12,15 @@ mod think_tags;
 pub(crate) mod unfenced_code;
 mod vote_fields;
 
-pub(crate) use answer_schema::Schema;
+pub(crate) use answer_schema::AnswerSchema;
 pub(crate) use code_blocks::{
-    Fenced, Kind, blocks, is_only, outside, unfenced, without_fence_lines,
+    BlockLanguage, CodeBlock, blocks, is_only, outside, unfenced, without_fence_lines,
 };
+pub(crate) use json_objects::{JsonCandidate, JsonObject, form, pieces};
 pub use json_objects::{LEVELS_MAX, first_object};
-pub(crate) use json_objects::{Object, Piece, form, pieces};
 pub(crate) use labels::passes;
 pub(crate) use think_tags::{after_thoughts, said};
-pub(crate) use vote_fields::Members;
+pub(crate) use vote_fields::VoteFields;
 
 #[cfg(test)]
 #[path = "cases_tests.rs"]

@@ -1,6 +1,6 @@
 //! What a model thinks before it speaks is no part of what it says.
 
-use super::json_objects::{Piece, pieces};
+use super::json_objects::{JsonCandidate, pieces};
 use crate::text::Text;
 
 /// How thoughts begin and end, in small letters. The first is what templates of chats begin by themselves.
@@ -111,9 +111,9 @@ fn objects(reply: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
         fence.is_empty() || fence.len() < before.len() && fence.eq_ignore_ascii_case("json")
     };
     pieces(reply).filter_map(move |piece| match piece {
-        Piece::Object(object) => Some((object.from, object.to)),
-        Piece::Cut(from) => is_all(from).then_some((from, reply.len())),
-        Piece::Broken(_) => None,
+        JsonCandidate::Object(object) => Some((object.from, object.to)),
+        JsonCandidate::Cut(from) => is_all(from).then_some((from, reply.len())),
+        JsonCandidate::Broken(_) => None,
     })
 }
 

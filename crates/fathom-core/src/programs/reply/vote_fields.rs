@@ -2,18 +2,18 @@
 
 use serde_json::Value;
 
-use super::json_objects::Object;
+use super::json_objects::JsonObject;
 
 /// What an object says about a vote. A name may come more than once, in any case.
 #[derive(Debug, Default)]
-pub(crate) struct Members {
+pub(crate) struct VoteFields {
     pub(crate) vote: Vec<Value>,
     pub(crate) confidence: Vec<Value>,
     pub(crate) reasoning: Vec<Value>,
     pub(crate) source: Vec<Value>,
 }
 
-impl Members {
+impl VoteFields {
     fn named(&mut self, name: &str) -> Option<&mut Vec<Value>> {
         match name.to_ascii_lowercase().as_str() {
             "vote" => Some(&mut self.vote),
@@ -25,8 +25,8 @@ impl Members {
     }
 }
 
-impl From<Object> for Members {
-    fn from(object: Object) -> Self {
+impl From<JsonObject> for VoteFields {
+    fn from(object: JsonObject) -> Self {
         let mut members = Self::default();
         for (name, value) in object.entries {
             if let Some(values) = members.named(&name) {

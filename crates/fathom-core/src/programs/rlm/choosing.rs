@@ -6,15 +6,15 @@ use std::fmt::Write;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-use super::facts::Facts;
-use super::params::{Given, Recipes};
+use super::facts::MaterialFields;
+use super::params::{MaterialItem, RecipeMode};
 use super::recipe::{OPERATIONS, Recipe};
-use super::{Rlm, Waiting, router, words};
-use crate::cell::{CellEnd, CellError, CellErrorKind, Form, Value};
-use crate::model::{Message, Speaker};
-use crate::outcome::{Status, clip};
+use super::{RlmProgram, RlmState, router, words};
+use crate::cell::{CellError, CellErrorKind, CellResult, CellValue, ValueFormat};
+use crate::model::{ChatMessage, Speaker};
+use crate::outcome::{EpisodeStatus, clip};
 use crate::packet::Packet;
-use crate::program::{Ask, ModelAsk, OnOutage, View};
+use crate::program::{Ask, ModelAsk, OnOutage, ProgramView};
 use crate::programs::reply;
 use crate::stop::{ErrorClass, StopReason};
 use crate::text::Text;
@@ -44,7 +44,7 @@ Question: Is there a reason given for the delay of the bridge?
 
 /// What is being done.
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Step {
+enum SelectionStep {
     /// Looking at the material.
     #[default]
     Look,
@@ -58,9 +58,9 @@ enum Step {
 
 /// How far the choice is.
 #[derive(Debug, Default)]
-pub(super) struct Choosing {
-    step: Step,
-    facts: Facts,
+pub(super) struct RecipeSelection {
+    step: SelectionStep,
+    facts: MaterialFields,
     /// Recipes that found nothing.
     tried: Vec<&'static str>,
     /// What kept a recipe from looking everywhere.
@@ -72,18 +72,18 @@ pub(super) struct Choosing {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Keywords {
+struct RecipeKeywords {
     keywords: Vec<String>,
 }
 
-impl Rlm {
+impl RlmProgram {
     /// The model chose, or named keywords.
-    pub(super) fn on_choice(&mut self, said: &str, view: &View<'_>) -> Vec<Ask> {
+    pub(super) fn on_choice(&mut self, said: &str, view: &ProgramView<'_>) -> Vec<Ask> {
         let Some(choosing) = &mut self.choosing else {
             return Vec::new();
         };
-        let recipe = if choosing.step == Step::Widen {
-            let named = reply::form::<Keywords>(said).map(|named| checked(named.keywords));
+        let recipe = if choosing.step == SelectionStep::Widen {
+            let named = reply::form::<RecipeKeywords>(said).map(|named| checked(named.keywords));
             let keywords = named.unwrap_or_default();
             choosing.wider = Some(keywords.clone());
             match choosing.tried.last() {
@@ -104,19 +104,19 @@ impl Rlm {
     }
 
     /// A cell ended without an answer: the look, or a recipe that found nothing.
-    pub(super) fn on_recipe(&mut self, end: &CellEnd, view: &View<'_>) -> Vec<Ask> {
+    pub(super) fn on_recipe(&mut self, end: &CellResult, view: &ProgramView<'_>) -> Vec<Ask> {
         let Some(choosing) = &mut self.choosing else {
             return Vec::new();
         };
         if let Some(dimension) = view.closing {
             return self.finish(
-                Status::NeedsReview,
+                EpisodeStatus::NeedsReview,
                 StopReason::BudgetExhausted { dimension },
                 "the budget ended before a recipe found an answer",
             );
         }
         match std::mem::take(&mut choosing.step) {
-            Step::Look
+            SelectionStep::Look
                 if end
                     .error
                     .as_ref()
@@ -124,18 +124,18 @@ impl Rlm {
             {
                 // An interpreter without recipes: the model writes its own.
                 self.choosing = None;
-                self.params.recipes = Recipes::Off;
+                self.params.recipes = RecipeMode::Off;
                 self.standing = Text::new(words::standing(&self.params, &self.goal));
                 self.turn(view)
             }
-            Step::Look => {
-                choosing.facts = Facts::read(end);
+            SelectionStep::Look => {
+                choosing.facts = MaterialFields::read(end);
                 match router::route(&self.goal, &self.params.given, &choosing.facts) {
                     Some(recipe) => self.run_recipe(recipe, view),
                     None => self.choose(view),
                 }
             }
-            Step::Run(recipe) => {
+            SelectionStep::Run(recipe) => {
                 choosing.tried.push(recipe.name());
                 let failed = end.error.as_ref().and_then(failed);
                 choosing.failed = failed
@@ -153,24 +153,24 @@ impl Rlm {
                     (_, _) => self.admit(),
                 }
             }
-            Step::Choose | Step::Widen => self.admit(),
+            SelectionStep::Choose | SelectionStep::Widen => self.admit(),
         }
     }
 
-    fn run_recipe(&mut self, recipe: Recipe, view: &View<'_>) -> Vec<Ask> {
+    fn run_recipe(&mut self, recipe: Recipe, view: &ProgramView<'_>) -> Vec<Ask> {
         let code = recipe.code(&self.goal);
         self.report.recipes.push(recipe.name().to_owned());
         if let Some(choosing) = &mut self.choosing {
-            choosing.step = Step::Run(recipe);
+            choosing.step = SelectionStep::Run(recipe);
         }
         self.run(code, view)
     }
 
-    fn choose(&mut self, view: &View<'_>) -> Vec<Ask> {
+    fn choose(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         let Some(choosing) = &mut self.choosing else {
             return Vec::new();
         };
-        choosing.step = Step::Choose;
+        choosing.step = SelectionStep::Choose;
         choosing.was_asked = true;
         let mut closed = choosing.tried.clone();
         if router::counts_entries(&self.goal, &choosing.facts) {
@@ -191,9 +191,9 @@ impl Rlm {
         self.ask_form(prompt, &schema, view)
     }
 
-    fn widen(&mut self, view: &View<'_>) -> Vec<Ask> {
+    fn widen(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         if let Some(choosing) = &mut self.choosing {
-            choosing.step = Step::Widen;
+            choosing.step = SelectionStep::Widen;
         }
         let head = self
             .params
@@ -209,10 +209,10 @@ impl Rlm {
         self.ask_form(prompt, &form(&[("keywords", keywords_schema())]), view)
     }
 
-    fn ask_form(&mut self, prompt: String, schema: &Json, view: &View<'_>) -> Vec<Ask> {
+    fn ask_form(&mut self, prompt: String, schema: &Json, view: &ProgramView<'_>) -> Vec<Ask> {
         self.report.iterations += 1;
-        self.waiting = Waiting::Turn(view.next_ask);
-        let packet = Packet::plain(vec![Message::new(Speaker::User, prompt)]);
+        self.waiting = RlmState::Turn(view.next_ask);
+        let packet = Packet::plain(vec![ChatMessage::new(Speaker::User, prompt)]);
         vec![Ask::Model(Box::new(ModelAsk {
             output_tokens_max: 160,
             output_tokens_min: 64,
@@ -233,17 +233,21 @@ impl Rlm {
         if let Some(why) = failed {
             // Who did not look everywhere cannot say that nothing is there.
             let class = ErrorClass::Cell;
-            return self.finish(Status::NeedsReview, StopReason::Failure { class }, &why);
+            return self.finish(
+                EpisodeStatus::NeedsReview,
+                StopReason::Failure { class },
+                &why,
+            );
         }
         let tried = self.report.recipes.join(", ");
-        self.best.get_or_insert_with(|| Value {
-            form: Form::Text,
+        self.best.get_or_insert_with(|| CellValue {
+            form: ValueFormat::Text,
             text: Text::new(format!(
                 "I found no answer to this in the material (tried: {tried})."
             )),
         });
         self.finish(
-            Status::NeedsReview,
+            EpisodeStatus::NeedsReview,
             StopReason::NoNewInformation,
             "no recipe found an answer",
         )
@@ -272,7 +276,7 @@ fn is_short(word: &str) -> bool {
 }
 
 /// A choice whose arguments are what the material has.
-fn valid(recipe: Recipe, facts: &Facts, given: &[Given]) -> Option<Recipe> {
+fn valid(recipe: Recipe, facts: &MaterialFields, given: &[MaterialItem]) -> Option<Recipe> {
     let is_given = |name: &str| given.iter().any(|given| given.name == name);
     let is_right = match &recipe {
         Recipe::Find { .. } | Recipe::FilterThenRead { .. } | Recipe::Pairwise {} => true,
@@ -316,7 +320,7 @@ fn form(members: &[(&str, Json)]) -> Json {
 }
 
 /// The forms that can be filled in here: names before arguments, and arguments from what was found.
-fn forms(facts: &Facts, given: &[Given], closed: &[&str]) -> Json {
+fn forms(facts: &MaterialFields, given: &[MaterialItem], closed: &[&str]) -> Json {
     let recipe = |name: &str| ("recipe", json!({"const": name}));
     let one_of = |names: Vec<&str>| json!({"enum": names});
     let mut forms = vec![

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::cell::CellEnd;
+use crate::cell::CellResult;
 
 /// The cell that looks.
 pub(super) const LOOK: &str = "import json\nprint(json.dumps(recipes.sample_inspect()))";
@@ -17,14 +17,14 @@ const CHARS_MAX: usize = 60;
 
 /// The fields of the material.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Facts {
-    pub(super) fields: Vec<Field>,
+pub(super) struct MaterialFields {
+    pub(super) fields: Vec<MaterialField>,
 }
 
 /// A field, with some of its values that occur more than once.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Field {
+pub(super) struct MaterialField {
     pub(super) name: String,
     pub(super) is_number: bool,
     pub(super) values: Vec<String>,
@@ -32,22 +32,23 @@ pub(super) struct Field {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Look {
-    sources: Vec<Source>,
+struct InspectionOutput {
+    sources: Vec<FactSource>,
 }
 
 #[derive(Deserialize)]
-struct Source {
-    fields: Vec<Field>,
+struct FactSource {
+    fields: Vec<MaterialField>,
 }
 
-impl Facts {
+impl MaterialFields {
     /// Reads what the cell printed; nothing is known when it is not what it should be.
-    pub(super) fn read(end: &CellEnd) -> Self {
+    pub(super) fn read(end: &CellResult) -> Self {
         if end.error.is_some() || end.output.tail.is_some() {
             return Self::default();
         }
-        let Ok(look) = serde_json::from_str::<Look>(end.output.head.as_str().trim()) else {
+        let Ok(look) = serde_json::from_str::<InspectionOutput>(end.output.head.as_str().trim())
+        else {
             return Self::default();
         };
         let mut facts = Self::default();
@@ -63,7 +64,7 @@ impl Facts {
         facts
     }
 
-    pub(super) fn field(&self, name: &str) -> Option<&Field> {
+    pub(super) fn field(&self, name: &str) -> Option<&MaterialField> {
         self.fields.iter().find(|field| field.name == name)
     }
 }

@@ -14,25 +14,25 @@ pub(super) mod submission;
 mod words;
 
 use crate::amounts::Dimension;
-use crate::cell::{CellEnd, CellErrorKind, Form, Value};
+use crate::cell::{CellErrorKind, CellResult, CellValue, ValueFormat};
 use crate::event::ProgramSpec;
 use crate::failure::{FailureKind, ModelFailure};
 use crate::id::AskId;
-use crate::model::{Ending, Message, Reply, Speaker};
-use crate::outcome::{Status, Verdict};
-use crate::packet::{Packet, Share};
-use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
+use crate::model::{ChatMessage, FinishReason, ModelReply, Speaker};
+use crate::outcome::{EpisodeStatus, ProgramVerdict};
+use crate::packet::{Packet, PacketShare};
+use crate::program::{Ask, ModelAsk, OnOutage, Program, ProgramError, ProgramInput, ProgramView};
 use crate::stop::{ErrorClass, Refusal, StopReason};
 use crate::text::Text;
 
-use self::reply::{Heard, Turn};
-use super::close::Close;
-use super::reply::Schema;
-use choosing::Choosing;
-use questions::Questions;
+use self::reply::{ParsedTurn, RlmAction};
+use super::close::Conclusion;
+use super::reply::AnswerSchema;
+use choosing::RecipeSelection;
+use questions::CellQuestions;
 
-pub use params::{Given, Params, Place, Recipes};
-pub use report::{CellNote, Report};
+pub use params::{MaterialItem, MaterialSource, RecipeMode, RlmConfig};
+pub use report::{CellNote, RlmReport};
 
 /// The program's name, and the type of its children.
 pub const NAME: &str = "rlm";
@@ -54,14 +54,14 @@ const NOTES_MAX: usize = 200;
 
 /// What the program waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Waiting {
+enum RlmState {
     /// The model's turn.
     Turn(AskId),
     /// A cell.
     Cell(AskId),
 }
 
-impl Waiting {
+impl RlmState {
     fn is_for(self, wanted: AskId) -> bool {
         match self {
             Self::Turn(ask) | Self::Cell(ask) => ask == wanted,
@@ -70,17 +70,17 @@ impl Waiting {
 }
 
 /// The program.
-pub struct Rlm {
-    params: Params,
-    schema: Schema,
+pub struct RlmProgram {
+    params: RlmConfig,
+    schema: AnswerSchema,
     goal: String,
     standing: Text,
-    waiting: Waiting,
+    waiting: RlmState,
     /// Set while a recipe is chosen and tried.
-    choosing: Option<Choosing>,
-    questions: Questions,
+    choosing: Option<RecipeSelection>,
+    questions: CellQuestions,
     /// What was said, oldest first.
-    history: Vec<Message>,
+    history: Vec<ChatMessage>,
     /// What the model is told next.
     next: String,
     /// The code that runs, and the cell before it with its outcome.
@@ -93,9 +93,9 @@ pub struct Rlm {
     /// Most bytes of an answer.
     answer_bytes_max: usize,
     /// The best answer so far.
-    best: Option<Value>,
+    best: Option<CellValue>,
     /// The draft that was told last.
-    draft: Option<Value>,
+    draft: Option<CellValue>,
     /// What the last reply said in words, which is better than nothing.
     words: String,
     /// What the model was told last, without what is added to each turn.
@@ -104,21 +104,21 @@ pub struct Rlm {
     input_tokens: u64,
     /// Set in the last turn, with the limit that makes it so.
     last: Option<Dimension>,
-    report: Report,
+    report: RlmReport,
 }
 
-impl Rlm {
+impl RlmProgram {
     /// Reads the parameters.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
-        let params = Params::read(spec)?;
+        let params = RlmConfig::read(spec)?;
         Ok(Self {
-            schema: Schema::new(params.schema.as_ref(), spec)?,
-            choosing: (params.recipes == Recipes::Chosen).then(Choosing::default),
+            schema: AnswerSchema::new(params.schema.as_ref(), spec)?,
+            choosing: (params.recipes == RecipeMode::Chosen).then(RecipeSelection::default),
             params,
             goal: String::new(),
             standing: Text::default(),
-            waiting: Waiting::Turn(AskId::default()),
-            questions: Questions::default(),
+            waiting: RlmState::Turn(AskId::default()),
+            questions: CellQuestions::default(),
             history: Vec::new(),
             next: words::BEGIN.to_owned(),
             code: String::new(),
@@ -133,15 +133,15 @@ impl Rlm {
             told: String::new(),
             input_tokens: 0,
             last: None,
-            report: Report::default(),
+            report: RlmReport::default(),
         })
     }
 
-    fn turn(&mut self, view: &View<'_>) -> Vec<Ask> {
+    fn turn(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         if self.report.iterations >= self.params.turns_max {
             let dimension = Dimension::Calls;
             return self.finish(
-                Status::NeedsReview,
+                EpisodeStatus::NeedsReview,
                 StopReason::BudgetExhausted { dimension },
                 "no answer was submitted in the last turn",
             );
@@ -157,15 +157,15 @@ impl Rlm {
             said = format!("{said}\n\n{}", words::last(self.found().is_some()));
         }
         said.push_str(&words::footing(self.report.iterations, &self.params, view));
-        let said = Message::new(Speaker::User, said);
+        let said = ChatMessage::new(Speaker::User, said);
         let packet = Packet {
             standing: self.standing.clone(),
-            shares: vec![Share::history(self.history.clone())],
+            shares: vec![PacketShare::history(self.history.clone())],
             prompt: vec![said.clone()],
             ..Packet::default()
         };
         self.history.push(said);
-        self.waiting = Waiting::Turn(view.next_ask);
+        self.waiting = RlmState::Turn(view.next_ask);
         vec![Ask::Model(Box::new(ModelAsk {
             output_tokens_max: self.params.output_tokens_max,
             output_tokens_min: self.params.output_tokens_max.min(64),
@@ -181,7 +181,7 @@ impl Rlm {
     }
 
     /// The limit that leaves no turn after this one. Whatever comes, the next one costs as much to read as the last.
-    fn limit(&self, view: &View<'_>) -> Option<Dimension> {
+    fn limit(&self, view: &ProgramView<'_>) -> Option<Dimension> {
         let is_last = self.report.iterations == self.params.turns_max || view.left.calls <= 1;
         let is_dear = view.left.tokens < self.input_tokens.saturating_mul(2);
         let calls = is_last.then_some(Dimension::Calls);
@@ -189,30 +189,30 @@ impl Rlm {
         view.closing.or(calls).or(tokens)
     }
 
-    fn on_turn(&mut self, reply: &Reply, view: &View<'_>) -> Vec<Ask> {
+    fn on_turn(&mut self, reply: &ModelReply, view: &ProgramView<'_>) -> Vec<Ask> {
         let said = reply.text.as_str();
         if self.choosing.is_some() {
             return self.on_choice(said, view);
         }
         self.history
-            .push(Message::new(Speaker::Assistant, reply.text.clone()));
-        self.was_cut = reply.ending == Ending::Truncated;
+            .push(ChatMessage::new(Speaker::Assistant, reply.text.clone()));
+        self.was_cut = reply.ending == FinishReason::Truncated;
         self.input_tokens = reply.usage.input_tokens;
-        let Heard { turn, words } = reply::read(said);
+        let ParsedTurn { turn, words } = reply::read(said);
         self.words = words;
         match turn {
-            Turn::Code(code) => {
+            RlmAction::Code(code) => {
                 self.prose = 0;
                 self.run(code, view)
             }
             // Nobody knows how it would have gone on.
-            Turn::Final(answer) if self.was_cut => {
+            RlmAction::Final(answer) if self.was_cut => {
                 self.words = answer;
                 self.on_prose(view)
             }
-            Turn::Final(answer) => {
-                let answer = Value {
-                    form: Form::Text,
+            RlmAction::Final(answer) => {
+                let answer = CellValue {
+                    form: ValueFormat::Text,
                     text: Text::new(answer),
                 };
                 match self.mismatch(&answer) {
@@ -220,22 +220,22 @@ impl Rlm {
                     Some(problems) => self.send_back(answer, &problems, "", view),
                 }
             }
-            Turn::Prose => self.on_prose(view),
+            RlmAction::Prose => self.on_prose(view),
         }
     }
 
-    fn on_prose(&mut self, view: &View<'_>) -> Vec<Ask> {
+    fn on_prose(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         self.prose += 1;
         if let Some(dimension) = self.last {
             return self.finish(
-                Status::NeedsReview,
+                EpisodeStatus::NeedsReview,
                 StopReason::BudgetExhausted { dimension },
                 "the last turn was words, not a submission",
             );
         }
         if self.prose == PROSE_MAX {
             return self.finish(
-                Status::NeedsReview,
+                EpisodeStatus::NeedsReview,
                 StopReason::NoNewInformation,
                 "the model wrote no code",
             );
@@ -250,8 +250,8 @@ impl Rlm {
         best.filter(|text| !text.is_blank())
     }
 
-    fn run(&mut self, code: String, view: &View<'_>) -> Vec<Ask> {
-        self.waiting = Waiting::Cell(view.next_ask);
+    fn run(&mut self, code: String, view: &ProgramView<'_>) -> Vec<Ask> {
+        self.waiting = RlmState::Cell(view.next_ask);
         self.questions.begin(view.next_ask);
         self.code.clone_from(&code);
         let mut limits = self.params.limits;
@@ -266,7 +266,7 @@ impl Rlm {
         }]
     }
 
-    fn on_cell(&mut self, end: &CellEnd, view: &View<'_>) -> Vec<Ask> {
+    fn on_cell(&mut self, end: &CellResult, view: &ProgramView<'_>) -> Vec<Ask> {
         if self.report.cells.len() < NOTES_MAX {
             self.report.cells.push(CellNote {
                 error: end.error.as_ref().map(|error| error.kind),
@@ -289,7 +289,7 @@ impl Rlm {
             Some(error) if error.kind == CellErrorKind::Unavailable => {
                 let why = format!("no sandbox: {}", error.message.as_str());
                 let class = ErrorClass::Cell;
-                return self.finish(Status::Failed, StopReason::Failure { class }, &why);
+                return self.finish(EpisodeStatus::Failed, StopReason::Failure { class }, &why);
             }
             Some(error) => error.kind.keeps_session(),
             None => true,
@@ -301,7 +301,7 @@ impl Rlm {
     }
 
     /// The model's next turn, with what came of this one; the end where that was the same again and again.
-    fn go_on(&mut self, said: String, view: &View<'_>) -> Vec<Ask> {
+    fn go_on(&mut self, said: String, view: &ProgramView<'_>) -> Vec<Ask> {
         let now = (
             std::mem::take(&mut self.code),
             words::without_numbers(&said),
@@ -313,7 +313,7 @@ impl Rlm {
         };
         if self.same == SAME_MAX {
             return self.finish(
-                Status::NeedsReview,
+                EpisodeStatus::NeedsReview,
                 StopReason::NoNewInformation,
                 "the same code had the same outcome again and again",
             );
@@ -327,7 +327,7 @@ impl Rlm {
     }
 
     /// A draft stands in the session until code changes it: told again, it is no newer than what was submitted since.
-    fn hear_draft(&mut self, draft: Option<&Value>) {
+    fn hear_draft(&mut self, draft: Option<&CellValue>) {
         let draft = draft.filter(|draft| !self.is_too_large(draft));
         if draft.is_some() && self.draft.as_ref() != draft {
             self.draft = draft.cloned();
@@ -335,21 +335,21 @@ impl Rlm {
         }
     }
 
-    fn accept(&mut self, mut answer: Value) -> Vec<Ask> {
+    fn accept(&mut self, mut answer: CellValue) -> Vec<Ask> {
         if self.schema.wants_more_than(answer.text.as_str()) {
-            answer.form = Form::Json;
+            answer.form = ValueFormat::Json;
         }
         self.best = Some(answer);
-        self.finish(Status::Ok, StopReason::Success, "answered")
+        self.finish(EpisodeStatus::Ok, StopReason::Success, "answered")
     }
 
     /// What was submitted is no answer: the model is told why, with what its cell printed.
     fn send_back(
         &mut self,
-        value: Value,
+        value: CellValue,
         problems: &str,
         printed: &str,
-        view: &View<'_>,
+        view: &ProgramView<'_>,
     ) -> Vec<Ask> {
         if !self.is_empty(&value) && !self.is_too_large(&value) {
             self.best = Some(value);
@@ -358,21 +358,21 @@ impl Rlm {
             return self.go_on(words::mismatch(problems, printed), view);
         }
         let said = format!("the answer was not taken: {problems}");
-        self.finish(Status::NeedsReview, StopReason::ReviewFailed, &said)
+        self.finish(EpisodeStatus::NeedsReview, StopReason::ReviewFailed, &said)
     }
 
     /// Whether there is nothing in it. Python's `None` says nothing, unless that is what a schema asks for.
-    fn is_empty(&self, value: &Value) -> bool {
-        let is_none = value.form == Form::Json && value.text.as_str().trim() == "null";
+    fn is_empty(&self, value: &CellValue) -> bool {
+        let is_none = value.form == ValueFormat::Json && value.text.as_str().trim() == "null";
         value.text.is_blank() || (is_none && self.params.schema.is_none())
     }
 
-    fn is_too_large(&self, value: &Value) -> bool {
+    fn is_too_large(&self, value: &CellValue) -> bool {
         value.text.as_str().len() > self.answer_bytes_max
     }
 
     /// What keeps an answer from being one.
-    fn mismatch(&self, value: &Value) -> Option<String> {
+    fn mismatch(&self, value: &CellValue) -> Option<String> {
         if self.is_empty(value) {
             return Some("it is empty".to_owned());
         }
@@ -382,12 +382,12 @@ impl Rlm {
                 "it has {bytes} bytes, and you may answer with {most}: be brief"
             ));
         }
-        let is_text = value.form == Form::Text;
+        let is_text = value.form == ValueFormat::Text;
         let problems = self.schema.mismatch(value.text.as_str(), is_text);
         problems.map(|problems| format!("it does not meet the schema: {problems}"))
     }
 
-    fn on_failed(&mut self, failure: &ModelFailure, view: &View<'_>) -> Vec<Ask> {
+    fn on_failed(&mut self, failure: &ModelFailure, view: &ProgramView<'_>) -> Vec<Ask> {
         if failure.kind == FailureKind::Empty && self.choosing.is_some() {
             return self.on_choice("", view);
         }
@@ -401,16 +401,20 @@ impl Rlm {
             }
             return self.turn(view);
         }
-        self.finish(Status::Failed, failure.as_stop(), &failure.to_string())
+        self.finish(
+            EpisodeStatus::Failed,
+            failure.as_stop(),
+            &failure.to_string(),
+        )
     }
 
     fn on_refused(&mut self, reason: &Refusal) -> Vec<Ask> {
         self.finish(reason.as_status(), reason.as_stop(), &reason.to_string())
     }
 
-    fn finish(&mut self, status: Status, stop: StopReason, said: &str) -> Vec<Ask> {
+    fn finish(&mut self, status: EpisodeStatus, stop: StopReason, said: &str) -> Vec<Ask> {
         let (turns, calls) = (self.report.iterations, self.questions.subcalls);
-        let close = Close {
+        let close = Conclusion {
             status,
             stop,
             goal: &self.goal,
@@ -419,17 +423,17 @@ impl Rlm {
             work: words::work(turns, calls, self.questions.spawned),
             decisions: &[],
         };
-        vec![Ask::Finish(Box::new(Verdict {
+        vec![Ask::Finish(Box::new(ProgramVerdict {
             report: self.report(),
             ..close.verdict()
         }))]
     }
 }
 
-impl Program for Rlm {
-    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+impl Program for RlmProgram {
+    fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
         match input {
-            Input::Start(started) => {
+            ProgramInput::Start(started) => {
                 started.goal.as_str().clone_into(&mut self.goal);
                 if view.depth > 0 {
                     self.answer_bytes_max = CHILD_ANSWER_BYTES_MAX;
@@ -441,35 +445,37 @@ impl Program for Rlm {
                     self.turn(view)
                 }
             }
-            Input::Reply { ask, reply } if self.waiting == Waiting::Turn(ask) => {
+            ProgramInput::Reply { ask, reply } if self.waiting == RlmState::Turn(ask) => {
                 self.on_turn(reply, view)
             }
-            Input::Failed { ask, failure } if self.waiting == Waiting::Turn(ask) => {
+            ProgramInput::Failed { ask, failure } if self.waiting == RlmState::Turn(ask) => {
                 self.on_failed(failure, view)
             }
-            Input::Refused { ask, reason } if self.waiting.is_for(ask) => self.on_refused(reason),
-            Input::Cell { ask, question } if self.waiting == Waiting::Cell(ask) => {
+            ProgramInput::Refused { ask, reason } if self.waiting.is_for(ask) => {
+                self.on_refused(reason)
+            }
+            ProgramInput::Cell { ask, question } if self.waiting == RlmState::Cell(ask) => {
                 self.hear_draft(question.draft.as_ref());
                 self.questions.ask(question, &self.params, view)
             }
-            Input::CellEnded { ask, end } if self.waiting == Waiting::Cell(ask) => {
+            ProgramInput::CellEnded { ask, end } if self.waiting == RlmState::Cell(ask) => {
                 let given_up = self.questions.end(view);
                 let mut asks = self.on_cell(end, view);
                 // After what comes next, which has the number that it was told.
                 asks.extend(given_up);
                 asks
             }
-            Input::Reply { ask, reply } => self.questions.on_reply(ask, reply),
-            Input::Failed { ask, failure } => self.questions.on_failed(ask, failure),
-            Input::Refused { ask, reason } => self.questions.on_refused(ask, reason),
-            Input::Child { ask, result, .. } => self.questions.on_child(ask, result),
-            Input::Delta { .. }
-            | Input::Cell { .. }
-            | Input::CellEnded { .. }
-            | Input::Effect { .. }
-            | Input::Host { .. }
-            | Input::Signal(_)
-            | Input::Tick => Vec::new(),
+            ProgramInput::Reply { ask, reply } => self.questions.on_reply(ask, reply),
+            ProgramInput::Failed { ask, failure } => self.questions.on_failed(ask, failure),
+            ProgramInput::Refused { ask, reason } => self.questions.on_refused(ask, reason),
+            ProgramInput::Child { ask, result, .. } => self.questions.on_child(ask, result),
+            ProgramInput::Delta { .. }
+            | ProgramInput::Cell { .. }
+            | ProgramInput::CellEnded { .. }
+            | ProgramInput::Effect { .. }
+            | ProgramInput::Host { .. }
+            | ProgramInput::Signal(_)
+            | ProgramInput::Tick => Vec::new(),
         }
     }
 
@@ -482,14 +488,14 @@ impl Program for Rlm {
     }
 
     fn report(&self) -> Option<Text> {
-        let report = Report {
+        let report = RlmReport {
             subcalls: self.questions.subcalls,
             memoised: self.questions.memoised,
             children: self.questions.spawned,
             is_json: self
                 .best
                 .as_ref()
-                .is_some_and(|value| value.form == Form::Json),
+                .is_some_and(|value| value.form == ValueFormat::Json),
             ..self.report.clone()
         };
         serde_json::to_string(&report).ok().map(Text::new)

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::NAME;
-use crate::cell::{CellLimits, ContextSource, Form};
+use crate::cell::{CellLimits, ContextSource, ValueFormat};
 use crate::event::ProgramSpec;
 use crate::id::Digest;
 use crate::program::ProgramError;
@@ -12,7 +12,7 @@ use crate::unit::Millis;
 /// Where a piece of material is found again after a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Place {
+pub enum MaterialSource {
     /// In a file, which must still have the same digest.
     File {
         /// Its path, absolute.
@@ -35,11 +35,11 @@ pub enum Place {
 /// A piece of material, as the model is told of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Given {
+pub struct MaterialItem {
     /// Its name.
     pub name: String,
     /// How it stands in the sandbox.
-    pub form: Form,
+    pub form: ValueFormat,
     /// Its length in bytes of UTF-8.
     pub bytes: u64,
     /// Its length in characters.
@@ -51,13 +51,13 @@ pub struct Given {
     /// SHA-256 of what it says.
     pub digest: Digest,
     /// Where it is.
-    pub place: Place,
+    pub place: MaterialSource,
 }
 
 /// What the model is shown of ready-made cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Recipes {
+pub enum RecipeMode {
     /// Nothing: it writes its own.
     Off,
     /// That it may use them.
@@ -70,9 +70,9 @@ pub enum Recipes {
 /// Parameters of `rlm`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Params {
+pub struct RlmConfig {
     /// The material.
-    pub given: Vec<Given>,
+    pub given: Vec<MaterialItem>,
     /// What was left out of it, and why.
     pub skipped: Vec<String>,
     /// What `context` is.
@@ -94,10 +94,10 @@ pub struct Params {
     /// Whether leaf calls may be answered with what earlier runs were told.
     pub reuse: bool,
     /// What the model is shown of ready-made cells.
-    pub recipes: Recipes,
+    pub recipes: RecipeMode,
 }
 
-impl Default for Params {
+impl Default for RlmConfig {
     fn default() -> Self {
         Self {
             given: Vec::new(),
@@ -111,12 +111,12 @@ impl Default for Params {
             timeout: Millis(60_000),
             temperature_milli: None,
             reuse: false,
-            recipes: Recipes::Offered,
+            recipes: RecipeMode::Offered,
         }
     }
 }
 
-impl Params {
+impl RlmConfig {
     /// The specification of an `rlm` program with these parameters.
     pub fn spec(&self) -> ProgramSpec {
         ProgramSpec::new(NAME, self)

@@ -5,23 +5,25 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest as _, Sha256};
 
-use super::params::{Given, Params, Place};
+use super::params::{MaterialItem, MaterialSource, RlmConfig};
 use super::words::PREVIEWS_MAX;
 use crate::amounts::Amounts;
 use crate::cell::{
-    CellAnswer, CellBudget, CellCall, CellFault, CellOutcome, CellQuestion, CellReply, CellTask,
-    ContextSource, FaultKind, Form, Value,
+    CellAnswer, CellBudget, CellCall, CellException, CellExceptionKind, CellOutcome, CellQuestion,
+    CellReply, CellTask, CellValue, ContextSource, ValueFormat,
 };
-use crate::contract::{Contract, Role};
+use crate::contract::{AgentRole, Contract};
 use crate::event::ProgramSpec;
 use crate::failure::{FailureKind, ModelFailure};
 use crate::id::{AskId, Digest};
-use crate::model::{Delivery, Ending, Message, ModelRole, Recall, Reply, Speaker};
-use crate::outcome::{EpisodeResult, Status};
+use crate::model::{
+    ChatMessage, FinishReason, ModelReply, ModelRole, ReplyMode, ReuseGrant, Speaker,
+};
+use crate::outcome::{EpisodeResult, EpisodeStatus};
 use crate::packet::Packet;
-use crate::program::{Ask, ModelAsk, OnOutage, View};
+use crate::program::{Ask, ModelAsk, OnOutage, ProgramView};
 use crate::programs::reply::said;
-use crate::recursion::{Class, SpawnRequest, Trigger};
+use crate::recursion::{SpawnClass, SpawnRequest, SpawnTrigger};
 use crate::stop::{Refusal, StopReason};
 use crate::text::Text;
 
@@ -32,13 +34,13 @@ const REMEMBERED_MAX: usize = 100_000;
 pub(super) const ANSWERS_BYTES_MAX: usize = 16 << 20;
 
 /// A prompt to the sub-model; the same one is asked once in a run.
-struct Leaf<'a> {
+struct LeafCall<'a> {
     prompt: &'a Text,
     pattern: Option<&'a Text>,
     tokens_max: u32,
 }
 
-impl Leaf<'_> {
+impl LeafCall<'_> {
     /// What it is known by: prompts are long, and many.
     fn digest(&self) -> Digest {
         let mut hasher = Sha256::new();
@@ -51,16 +53,16 @@ impl Leaf<'_> {
     }
 }
 
-enum Known {
+enum LeafState {
     /// It is being asked, for these places.
-    Asked(Vec<Slot>),
+    Asked(Vec<AnswerSlot>),
     Said(CellOutcome),
 }
 
 /// A place in an answer: the question and the entry.
-type Slot = (u32, usize);
+type AnswerSlot = (u32, usize);
 
-struct Open {
+struct OpenQuestion {
     outcomes: Vec<Option<CellOutcome>>,
     missing: usize,
     /// Of the answers so far.
@@ -69,13 +71,13 @@ struct Open {
 
 /// What is known of a cell's questions.
 #[derive(Default)]
-pub(super) struct Questions {
+pub(super) struct CellQuestions {
     /// The ask that runs the cell.
     cell: AskId,
-    open: BTreeMap<u32, Open>,
-    leaves: BTreeMap<Digest, Known>,
+    open: BTreeMap<u32, OpenQuestion>,
+    leaves: BTreeMap<Digest, LeafState>,
     calls: BTreeMap<AskId, Digest>,
-    children: BTreeMap<AskId, Slot>,
+    children: BTreeMap<AskId, AnswerSlot>,
     /// Leaf calls that a model was asked.
     pub(super) subcalls: u64,
     /// Leaf calls that were answered with what was said before.
@@ -84,14 +86,14 @@ pub(super) struct Questions {
     pub(super) spawned: u64,
 }
 
-impl Questions {
+impl CellQuestions {
     /// A new cell runs.
     pub(super) fn begin(&mut self, cell: AskId) {
         self.cell = cell;
     }
 
     /// The cell ended: nobody waits for what it asked, and the next one numbers its questions as this one did.
-    pub(super) fn end(&mut self, view: &View<'_>) -> Vec<Ask> {
+    pub(super) fn end(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         self.open.clear();
         let calls = std::mem::take(&mut self.calls);
         let unsent = calls.keys().filter(|ask| !view.was_sent(**ask));
@@ -111,8 +113,8 @@ impl Questions {
     pub(super) fn ask(
         &mut self,
         question: &CellQuestion,
-        params: &Params,
-        view: &View<'_>,
+        params: &RlmConfig,
+        view: &ProgramView<'_>,
     ) -> Vec<Ask> {
         let id = question.id;
         let count = match &question.call {
@@ -126,7 +128,7 @@ impl Questions {
             CellCall::Query { prompts, .. } => prompts.len(),
             CellCall::Recurse { tasks } => tasks.len(),
         };
-        let open = Open {
+        let open = OpenQuestion {
             outcomes: vec![None; count],
             missing: count,
             bytes: 0,
@@ -142,7 +144,7 @@ impl Questions {
                 let cap = params.leaf_tokens_max;
                 let tokens_max = tokens_max.map_or(cap, |most| most.clamp(1, cap));
                 for (entry, prompt) in prompts.iter().enumerate() {
-                    let leaf = Leaf {
+                    let leaf = LeafCall {
                         prompt,
                         pattern: pattern.as_ref(),
                         tokens_max,
@@ -172,25 +174,25 @@ impl Questions {
 
     fn ask_leaf(
         &mut self,
-        leaf: &Leaf<'_>,
-        place: Slot,
-        params: &Params,
-        view: &View<'_>,
+        leaf: &LeafCall<'_>,
+        place: AnswerSlot,
+        params: &RlmConfig,
+        view: &ProgramView<'_>,
         asks: &mut Vec<Ask>,
     ) {
         if leaf.prompt.is_blank() {
-            let fault = fault(FaultKind::Refused, "the prompt is empty");
+            let fault = fault(CellExceptionKind::Refused, "the prompt is empty");
             self.settle(place, CellOutcome::Fault(fault));
             return;
         }
         let digest = leaf.digest();
         match self.leaves.get_mut(&digest) {
-            Some(Known::Said(said)) => {
+            Some(LeafState::Said(said)) => {
                 let said = said.clone();
                 self.memoised += 1;
                 self.settle(place, said);
             }
-            Some(Known::Asked(places)) => {
+            Some(LeafState::Asked(places)) => {
                 self.memoised += 1;
                 places.push(place);
             }
@@ -200,15 +202,21 @@ impl Questions {
                 asks.push(model_call(leaf, params));
                 if self.leaves.len() == REMEMBERED_MAX {
                     self.leaves
-                        .retain(|_, known| matches!(known, Known::Asked(_)));
+                        .retain(|_, known| matches!(known, LeafState::Asked(_)));
                 }
-                self.leaves.insert(digest, Known::Asked(vec![place]));
+                self.leaves.insert(digest, LeafState::Asked(vec![place]));
             }
         }
     }
 
     /// What a child does with a part that a cell hands to it.
-    fn on_part(&self, part: &Value, place: Slot, params: &Params, view: &View<'_>) -> ProgramSpec {
+    fn on_part(
+        &self,
+        part: &CellValue,
+        place: AnswerSlot,
+        params: &RlmConfig,
+        view: &ProgramView<'_>,
+    ) -> ProgramSpec {
         let source = ContextSource::Passed {
             depth: Some(view.depth),
             cell: self.cell,
@@ -219,23 +227,23 @@ impl Questions {
     }
 
     /// A leaf call was answered.
-    pub(super) fn on_reply(&mut self, ask: AskId, reply: &Reply) -> Vec<Ask> {
+    pub(super) fn on_reply(&mut self, ask: AskId, reply: &ModelReply) -> Vec<Ask> {
         if reply.recalled.is_some() && self.calls.contains_key(&ask) {
             self.subcalls -= 1;
             self.memoised += 1;
         }
         let text = said(&reply.text);
         let outcome = match reply.ending {
-            Ending::Complete if text.is_blank() => {
+            FinishReason::Complete if text.is_blank() => {
                 let message = "the reply is nothing but thoughts";
-                CellOutcome::Fault(fault(FaultKind::Empty, message))
+                CellOutcome::Fault(fault(CellExceptionKind::Empty, message))
             }
-            Ending::Complete => match reply.margin_milli {
+            FinishReason::Complete => match reply.margin_milli {
                 None => CellOutcome::Said(text),
                 Some(margin_milli) => CellOutcome::Chosen { text, margin_milli },
             },
-            Ending::Truncated => CellOutcome::Fault(CellFault {
-                kind: FaultKind::Truncated,
+            FinishReason::Truncated => CellOutcome::Fault(CellException {
+                kind: CellExceptionKind::Truncated,
                 message: Text::from("the reply ran into its output cap"),
                 partial: Some(text).filter(|text| !text.is_blank()),
             }),
@@ -246,21 +254,21 @@ impl Questions {
     /// A leaf call failed for good.
     pub(super) fn on_failed(&mut self, ask: AskId, failure: &ModelFailure) -> Vec<Ask> {
         let kind = match failure.kind {
-            FailureKind::RateLimited => FaultKind::RateLimited,
-            FailureKind::Timeout => FaultKind::TimedOut,
-            FailureKind::Refused => FaultKind::Refused,
-            FailureKind::Empty => FaultKind::Empty,
-            FailureKind::Truncated => FaultKind::Truncated,
-            FailureKind::TooLarge => FaultKind::TooLarge,
+            FailureKind::RateLimited => CellExceptionKind::RateLimited,
+            FailureKind::Timeout => CellExceptionKind::TimedOut,
+            FailureKind::Refused => CellExceptionKind::Refused,
+            FailureKind::Empty => CellExceptionKind::Empty,
+            FailureKind::Truncated => CellExceptionKind::Truncated,
+            FailureKind::TooLarge => CellExceptionKind::TooLarge,
             FailureKind::Connection
             | FailureKind::Server
             | FailureKind::CircuitOpen
             | FailureKind::Auth
             | FailureKind::Rejected
             | FailureKind::Malformed
-            | FailureKind::Cancelled => FaultKind::Unavailable,
+            | FailureKind::Cancelled => CellExceptionKind::Unavailable,
         };
-        let fault = CellFault {
+        let fault = CellException {
             partial: (!failure.partial.is_blank()).then(|| failure.partial.clone()),
             ..fault(kind, &failure.to_string())
         };
@@ -271,17 +279,17 @@ impl Questions {
     pub(super) fn on_refused(&mut self, ask: AskId, reason: &Refusal) -> Vec<Ask> {
         let (kind, message) = match reason {
             Refusal::Budget { .. } | Refusal::Closing { .. } => {
-                (FaultKind::BudgetExceeded, reason.to_string())
+                (CellExceptionKind::BudgetExceeded, reason.to_string())
             }
             Refusal::TokenBudget { tokens, limit, .. } => (
-                FaultKind::TooLarge,
+                CellExceptionKind::TooLarge,
                 format!("the prompt has about {tokens} tokens, and the model takes {limit}"),
             ),
             Refusal::Depth { max_depth } => (
-                FaultKind::Refused,
+                CellExceptionKind::Refused,
                 format!("no deeper than {max_depth}: use llm_query"),
             ),
-            other => (FaultKind::Refused, other.to_string()),
+            other => (CellExceptionKind::Refused, other.to_string()),
         };
         let outcome = CellOutcome::Fault(fault(kind, &message));
         if let Some(place) = self.children.remove(&ask) {
@@ -300,15 +308,17 @@ impl Questions {
         };
         let answer = result.answer.clone().filter(|answer| !answer.is_blank());
         let outcome = match (result.status, answer) {
-            (Status::Ok, Some(answer)) => CellOutcome::Said(answer),
-            (Status::Ok, None) => CellOutcome::Fault(fault(FaultKind::Empty, "it said nothing")),
+            (EpisodeStatus::Ok, Some(answer)) => CellOutcome::Said(answer),
+            (EpisodeStatus::Ok, None) => {
+                CellOutcome::Fault(fault(CellExceptionKind::Empty, "it said nothing"))
+            }
             (_, partial) => {
                 let kind = match result.stop_reason {
-                    StopReason::BudgetExhausted { .. } => FaultKind::BudgetExceeded,
-                    StopReason::TokenBudget { .. } => FaultKind::TooLarge,
-                    _ => FaultKind::Unavailable,
+                    StopReason::BudgetExhausted { .. } => CellExceptionKind::BudgetExceeded,
+                    StopReason::TokenBudget { .. } => CellExceptionKind::TooLarge,
+                    _ => CellExceptionKind::Unavailable,
                 };
-                CellOutcome::Fault(CellFault {
+                CellOutcome::Fault(CellException {
                     partial,
                     ..fault(kind, &result.stop_reason.to_string())
                 })
@@ -324,9 +334,9 @@ impl Questions {
         let known = match outcome {
             // What failed may be asked again.
             CellOutcome::Fault(_) => self.leaves.remove(&leaf),
-            said => self.leaves.insert(leaf, Known::Said(said.clone())),
+            said => self.leaves.insert(leaf, LeafState::Said(said.clone())),
         };
-        let Some(Known::Asked(places)) = known else {
+        let Some(LeafState::Asked(places)) = known else {
             return Vec::new();
         };
         places
@@ -335,19 +345,19 @@ impl Questions {
             .collect()
     }
 
-    fn settle_and_answer(&mut self, place: Slot, outcome: CellOutcome) -> Option<Ask> {
+    fn settle_and_answer(&mut self, place: AnswerSlot, outcome: CellOutcome) -> Option<Ask> {
         self.settle(place, outcome);
         self.answered(place.0)
     }
 
-    fn settle(&mut self, (question, entry): Slot, outcome: CellOutcome) {
+    fn settle(&mut self, (question, entry): AnswerSlot, outcome: CellOutcome) {
         if let Some(open) = self.open.get_mut(&question)
             && let Some(slot @ None) = open.outcomes.get_mut(entry)
         {
             let bytes = open.bytes + size(&outcome);
             let outcome = if bytes > ANSWERS_BYTES_MAX {
                 let why = format!("the answers have more than {ANSWERS_BYTES_MAX} bytes together");
-                CellOutcome::Fault(fault(FaultKind::TooLarge, &why))
+                CellOutcome::Fault(fault(CellExceptionKind::TooLarge, &why))
             } else {
                 open.bytes = bytes;
                 outcome
@@ -376,24 +386,24 @@ impl Questions {
 }
 
 /// The number that the next of these asks will get.
-fn numbered(view: &View<'_>, asks: &[Ask]) -> AskId {
+fn numbered(view: &ProgramView<'_>, asks: &[Ask]) -> AskId {
     AskId(view.next_ask.0 + u32::try_from(asks.len()).unwrap_or(u32::MAX))
 }
 
-fn model_call(leaf: &Leaf<'_>, params: &Params) -> Ask {
-    let packet = Packet::plain(vec![Message::new(Speaker::User, leaf.prompt.clone())]);
+fn model_call(leaf: &LeafCall<'_>, params: &RlmConfig) -> Ask {
+    let packet = Packet::plain(vec![ChatMessage::new(Speaker::User, leaf.prompt.clone())]);
     Ask::Model(Box::new(ModelAsk {
         output_tokens_max: leaf.tokens_max,
         output_tokens_min: leaf.tokens_max.min(16),
         temperature_milli: params.temperature_milli,
         pattern: leaf.pattern.cloned(),
-        recall: params.reuse.then(|| Recall {
+        recall: params.reuse.then(|| ReuseGrant {
             scope: "rlm leaf".to_owned(),
             question: leaf.prompt.clone(),
             similarity_min_milli: None,
         }),
         once: true,
-        delivery: Delivery::Whole,
+        delivery: ReplyMode::Whole,
         timeout: params.timeout,
         on_outage: OnOutage::Tell,
         may_close: false,
@@ -410,8 +420,8 @@ fn size(outcome: &CellOutcome) -> usize {
     said.map_or(0, |text| text.as_str().len())
 }
 
-fn fault(kind: FaultKind, message: &str) -> CellFault {
-    CellFault {
+fn fault(kind: CellExceptionKind, message: &str) -> CellException {
+    CellException {
         kind,
         message: Text::from(message),
         partial: None,
@@ -419,23 +429,23 @@ fn fault(kind: FaultKind, message: &str) -> CellFault {
 }
 
 /// What a child does that works on the material of its parent.
-fn sharing(params: &Params) -> ProgramSpec {
-    let inherited = |(index, given): (usize, &Given)| Given {
+fn sharing(params: &RlmConfig) -> ProgramSpec {
+    let inherited = |(index, given): (usize, &MaterialItem)| MaterialItem {
         name: given.name.clone(),
         preview: if index < PREVIEWS_MAX {
             given.preview.clone()
         } else {
             String::new()
         },
-        place: Place::Passed,
+        place: MaterialSource::Passed,
         ..*given
     };
     let given = params.given.iter().enumerate().map(inherited).collect();
     child(params, given, params.source)
 }
 
-fn child(params: &Params, given: Vec<Given>, source: ContextSource) -> ProgramSpec {
-    let child = Params {
+fn child(params: &RlmConfig, given: Vec<MaterialItem>, source: ContextSource) -> ProgramSpec {
+    let child = RlmConfig {
         given,
         skipped: Vec::new(),
         source,
@@ -452,16 +462,16 @@ fn child(params: &Params, given: Vec<Given>, source: ContextSource) -> ProgramSp
     child.spec()
 }
 
-fn spawn(task: &CellTask, program: ProgramSpec, view: &View<'_>) -> Ask {
+fn spawn(task: &CellTask, program: ProgramSpec, view: &ProgramView<'_>) -> Ask {
     Ask::Spawn(Box::new(SpawnRequest {
         child_type: super::NAME.to_owned(),
-        class: Class::Work,
-        trigger: Trigger::OversizedInput,
+        class: SpawnClass::Work,
+        trigger: SpawnTrigger::OversizedInput,
         why: "a part of the material needs a look of its own".into(),
         fetch: "an answer to the goal from this part".into(),
         return_format: "text".into(),
         goal: task.goal.clone(),
-        role: Role::Creator,
+        role: AgentRole::Creator,
         program,
         contract: Contract {
             recursion: view.contract.recursion.clone(),
@@ -478,8 +488,8 @@ fn spawn(task: &CellTask, program: ProgramSpec, view: &View<'_>) -> Ask {
 }
 
 /// What a child is told of a part that a cell handed over.
-fn passed(text: &str, form: Form) -> Given {
-    Given {
+fn passed(text: &str, form: ValueFormat) -> MaterialItem {
+    MaterialItem {
         name: "part".to_owned(),
         form,
         bytes: text.len() as u64,
@@ -487,6 +497,6 @@ fn passed(text: &str, form: Form) -> Given {
         lines: text.lines().count() as u64,
         preview: text.chars().take(super::PREVIEW_CHARS).collect(),
         digest: Digest::default(),
-        place: Place::Passed,
+        place: MaterialSource::Passed,
     }
 }

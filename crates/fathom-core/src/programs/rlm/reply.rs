@@ -1,13 +1,13 @@
 //! What a turn's reply wants: code that is run, an answer in words, or neither.
 
-use super::submission::{Submission, is_call, is_expression};
+use super::submission::{TextSubmission, is_call, is_expression};
 use crate::programs::reply::{
-    Fenced, Kind, after_thoughts, blocks, is_only, outside, unfenced_code,
+    BlockLanguage, CodeBlock, after_thoughts, blocks, is_only, outside, unfenced_code,
 };
 
 /// What a model wants with its turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum RlmAction {
     /// Run this.
     Code(String),
     /// This is the answer, said outside of any code.
@@ -18,8 +18,8 @@ pub(crate) enum Turn {
 
 /// A reply, and what is left of it should its turn bring no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Heard {
-    pub(crate) turn: Turn,
+pub(crate) struct ParsedTurn {
+    pub(crate) turn: RlmAction,
     /// What it says in words. What stands beside code that is meant to be run was said before its output was seen.
     pub(crate) words: String,
 }
@@ -46,28 +46,34 @@ const SIGNS: [&str; 10] = [
 const CALLS_MAX: usize = 32;
 
 /// Reads a reply.
-pub(crate) fn read(reply: &str) -> Heard {
+pub(crate) fn read(reply: &str) -> ParsedTurn {
     let said = after_thoughts(reply);
     let mut blocks = blocks(said);
     for block in &mut blocks {
-        if block.kind == Kind::Unknown {
+        if block.kind == BlockLanguage::Unknown {
             block.kind = if is_program(&block.code) {
-                Kind::Unnamed
+                BlockLanguage::Unnamed
             } else {
-                Kind::Other
+                BlockLanguage::Other
             };
         }
     }
     // A block that names its language is meant to be run; one without may be an example of output.
-    let named = blocks.iter().any(|block| block.kind == Kind::Named);
-    let wanted = if named { Kind::Named } else { Kind::Unnamed };
+    let named = blocks
+        .iter()
+        .any(|block| block.kind == BlockLanguage::Named);
+    let wanted = if named {
+        BlockLanguage::Named
+    } else {
+        BlockLanguage::Unnamed
+    };
     let run = blocks.iter().filter(|block| block.kind == wanted);
     let run: Vec<_> = run.filter(|block| !block.code.trim().is_empty()).collect();
     let code: Vec<&str> = run.iter().map(|block| block.code.trim_end()).collect();
     let first = submission(said, 0, &blocks);
     if let Some(answer) = words_for_an_answer(&run, first.as_ref()) {
-        return Heard {
-            turn: Turn::Final(answer),
+        return ParsedTurn {
+            turn: RlmAction::Final(answer),
             words: String::new(),
         };
     }
@@ -78,8 +84,8 @@ pub(crate) fn read(reply: &str) -> Heard {
         let below = submission(said, last.to, &blocks);
         let below = below.and_then(|submission| submission.below_code);
         let parts = code.into_iter().chain(below.as_deref());
-        return Heard {
-            turn: Turn::Code(parts.collect::<Vec<_>>().join("\n\n")),
+        return ParsedTurn {
+            turn: RlmAction::Code(parts.collect::<Vec<_>>().join("\n\n")),
             words: String::new(),
         };
     }
@@ -87,33 +93,36 @@ pub(crate) fn read(reply: &str) -> Heard {
     let first = first.or_else(|| submission(said, 0, &[]).filter(|_| code.is_empty()));
     let is_code = first
         .as_ref()
-        .is_none_or(|first| matches!(first.turn, Turn::Code(_)));
+        .is_none_or(|first| matches!(first.turn, RlmAction::Code(_)));
     let is_bare = blocks.is_empty() && is_code;
     let bare = is_bare.then(|| unfenced_code::code(said)).flatten();
     let is_more = |code: &String| code.lines().nth(1).is_some() || first.is_none();
     if let Some(code) = bare.filter(|code| is_more(code) && is_program(code)) {
-        return Heard {
-            turn: Turn::Code(code),
+        return ParsedTurn {
+            turn: RlmAction::Code(code),
             words: String::new(),
         };
     }
     let (turn, words) = match first {
         Some(submission) => (submission.turn, submission.before),
-        None if code.is_empty() => (Turn::Prose, said.trim()),
-        None if is_only(said, &blocks) => (Turn::Code(code.join("\n\n")), ""),
-        None => (Turn::Code(code.join("\n\n")), said.trim()),
+        None if code.is_empty() => (RlmAction::Prose, said.trim()),
+        None if is_only(said, &blocks) => (RlmAction::Code(code.join("\n\n")), ""),
+        None => (RlmAction::Code(code.join("\n\n")), said.trim()),
     };
-    Heard {
+    ParsedTurn {
         turn,
         words: words.to_owned(),
     }
 }
 
 /// The answer in words that stands in a block by itself, or around the blocks.
-fn words_for_an_answer(run: &[&Fenced<'_>], first: Option<&Submission<'_>>) -> Option<String> {
+fn words_for_an_answer(
+    run: &[&CodeBlock<'_>],
+    first: Option<&TextSubmission<'_>>,
+) -> Option<String> {
     let block = run.first()?;
     if let Some(first) = first.filter(|first| first.at < block.from)
-        && let Turn::Final(words) = &first.turn
+        && let RlmAction::Final(words) = &first.turn
         && words.contains(block.code.trim_end())
     {
         return Some(words.clone());
@@ -121,17 +130,21 @@ fn words_for_an_answer(run: &[&Fenced<'_>], first: Option<&Submission<'_>>) -> O
     if run.len() > 1 {
         return None;
     }
-    match Submission::read(&block.code, 0)?.turn {
-        Turn::Final(words) if !is_expression(&words) => Some(words),
-        Turn::Final(_) | Turn::Code(_) | Turn::Prose => None,
+    match TextSubmission::read(&block.code, 0)?.turn {
+        RlmAction::Final(words) if !is_expression(&words) => Some(words),
+        RlmAction::Final(_) | RlmAction::Code(_) | RlmAction::Prose => None,
     }
 }
 
 /// The first submission from here on that stands outside of all blocks.
-fn submission<'a>(said: &'a str, from: usize, blocks: &[Fenced<'_>]) -> Option<Submission<'a>> {
+fn submission<'a>(
+    said: &'a str,
+    from: usize,
+    blocks: &[CodeBlock<'_>],
+) -> Option<TextSubmission<'a>> {
     let lines = outside(said, blocks).filter(|(at, line)| *at >= from && is_call(line));
     let mut calls = lines.take(CALLS_MAX);
-    calls.find_map(|(at, _)| Submission::read(said, at))
+    calls.find_map(|(at, _)| TextSubmission::read(said, at))
 }
 
 /// Whether a block that does not say so can only be meant to be run.

@@ -1,12 +1,12 @@
-use super::{Turn, read};
+use super::{RlmAction, read};
 
-fn code(text: &str) -> Turn {
-    Turn::Code(text.to_owned())
+fn code(text: &str) -> RlmAction {
+    RlmAction::Code(text.to_owned())
 }
 
 #[test]
 fn r01_code_is_found_in_what_models_write() {
-    let cases: &[(&str, Turn)] = &[
+    let cases: &[(&str, RlmAction)] = &[
         ("```repl\nprint(1)\n```", code("print(1)")),
         (
             "Let me look.\n\n```python\nx = 1\nprint(x)\n```\nThat shows it.",
@@ -75,8 +75,8 @@ fn r01_code_is_found_in_what_models_write() {
             "```text\nUse ```x```\nprint(1)\n```\nSUBMIT(1)",
             code("SUBMIT(1)"),
         ),
-        ("```json\n{\"a\": 1}\n```", Turn::Prose),
-        ("```bash\nrm -rf /\n```", Turn::Prose),
+        ("```json\n{\"a\": 1}\n```", RlmAction::Prose),
+        ("```bash\nrm -rf /\n```", RlmAction::Prose),
         (
             "```text\nSUBMIT(1)\n```\n```python\nprint(2)\n```",
             code("print(2)"),
@@ -89,7 +89,7 @@ fn r01_code_is_found_in_what_models_write() {
             "<think>Hm.</think>```python\nx = t.split(\"</think>\")[1]\n```",
             code("x = t.split(\"</think>\")[1]"),
         ),
-        ("<think>I wonder ```python\nbad()\n```", Turn::Prose),
+        ("<think>I wonder ```python\nbad()\n```", RlmAction::Prose),
     ];
     for (reply, expected) in cases {
         assert_eq!(read(reply).turn, *expected, "{reply:?}");
@@ -98,18 +98,18 @@ fn r01_code_is_found_in_what_models_write() {
 
 #[test]
 fn r02_submissions_are_found_outside_of_any_block() {
-    let cases: &[(&str, Turn)] = &[
+    let cases: &[(&str, RlmAction)] = &[
         // Submissions without a fence.
         ("SUBMIT(\"Paris\")", code("SUBMIT(\"Paris\")")),
         (
             "I am done.\nFINAL(The answer is (about) 42.)",
-            Turn::Final("The answer is (about) 42.".into()),
+            RlmAction::Final("The answer is (about) 42.".into()),
         ),
         ("FINAL(\"42\")", code("FINAL(\"42\")")),
         ("FINAL_VAR(result)", code("FINAL_VAR(result)")),
         (
             "FINAL(cut off in the mid",
-            Turn::Final("cut off in the mid".into()),
+            RlmAction::Final("cut off in the mid".into()),
         ),
         // What is said after them is no part of them.
         (
@@ -124,34 +124,37 @@ fn r02_submissions_are_found_outside_of_any_block() {
         ("SUBMIT(\"cut off", code("SUBMIT(\"cut off")),
         ("FINAL_VAR(result)\nThe end.", code("FINAL_VAR(result)")),
         ("FINAL(\"42\") (see above)", code("FINAL(\"42\")")),
-        ("FINAL(42)\n(see above)", Turn::Final("42".into())),
-        ("FINAL(42) (see above)", Turn::Final("42".into())),
+        ("FINAL(42)\n(see above)", RlmAction::Final("42".into())),
+        ("FINAL(42) (see above)", RlmAction::Final("42".into())),
         (
             "FINAL(It's web-3. They don't know.)\nThat's all (for now).",
-            Turn::Final("It's web-3. They don't know.".into()),
+            RlmAction::Final("It's web-3. They don't know.".into()),
         ),
-        ("FINAL('tis web-3)\nDone.", Turn::Final("'tis web-3".into())),
+        (
+            "FINAL('tis web-3)\nDone.",
+            RlmAction::Final("'tis web-3".into()),
+        ),
         (
             "FINAL(There are two: 1) disk 2) fan)",
-            Turn::Final("There are two: 1) disk 2) fan".into()),
+            RlmAction::Final("There are two: 1) disk 2) fan".into()),
         ),
         (
             "FINAL(A sad :( answer)",
-            Turn::Final("A sad :( answer".into()),
+            RlmAction::Final("A sad :( answer".into()),
         ),
         (
             "FINAL(The causes are: 1) disk, 2) fan)",
-            Turn::Final("The causes are: 1) disk, 2) fan".into()),
+            RlmAction::Final("The causes are: 1) disk, 2) fan".into()),
         ),
         (
             "```answer\nSUBMIT(\"web-3\")\n```",
             code("SUBMIT(\"web-3\")"),
         ),
         // Words.
-        ("", Turn::Prose),
-        ("I will call SUBMIT(x) later.", Turn::Prose),
-        ("Use ```print``` to see it.", Turn::Prose),
-        ("```python\n\n```", Turn::Prose),
+        ("", RlmAction::Prose),
+        ("I will call SUBMIT(x) later.", RlmAction::Prose),
+        ("Use ```print``` to see it.", RlmAction::Prose),
+        ("```python\n\n```", RlmAction::Prose),
     ];
     for (reply, expected) in cases {
         assert_eq!(read(reply).turn, *expected, "{reply:?}");
@@ -208,7 +211,7 @@ fn r02_what_is_code_in_a_final_answer_is_run() {
         "x, y",
         "f'tis so",
     ] {
-        let words = Turn::Final(inner.to_owned());
+        let words = RlmAction::Final(inner.to_owned());
         assert_eq!(read(&format!("FINAL({inner})")).turn, words, "{inner}");
     }
     for word in ["result", "Paris", "_x1", "example.com", "result.host"] {
@@ -256,11 +259,11 @@ fn r02_a_block_without_a_name_may_be_what_an_answer_rests_on() {
         ),
         (
             format!("{block}FINAL(It is web-3.)"),
-            Turn::Final("It is web-3.".into()),
+            RlmAction::Final("It is web-3.".into()),
         ),
         (
             format!("FINAL(The log says:\n{block}So it is web-3.)"),
-            Turn::Final(format!("The log says:\n{block}So it is web-3.")),
+            RlmAction::Final(format!("The log says:\n{block}So it is web-3.")),
         ),
         // Code all the same.
         (
@@ -290,7 +293,7 @@ fn r02_a_block_without_a_name_may_be_what_an_answer_rests_on() {
 fn r03_a_reply_of_nothing_but_fences_is_read_all_the_same() {
     for line in ["a```\n", "```python\n", "```\n"] {
         let reply = format!("```python\ns = '''\n{}", line.repeat(300_000));
-        let Turn::Code(code) = read(&reply).turn else {
+        let RlmAction::Code(code) = read(&reply).turn else {
             panic!("it is code");
         };
         assert!(code.starts_with("s = '''"), "{line}");
@@ -309,8 +312,8 @@ fn r01_blocks_are_found_however_models_begin_them() {
             code("x = 1\nprint(x)"),
         ),
         ("```solution\nx = 1\nprint(x)\n```", code("x = 1\nprint(x)")),
-        ("```mermaid\ngraph TD\n```", Turn::Prose),
-        ("```output\nprint(1)\n```", Turn::Prose),
+        ("```mermaid\ngraph TD\n```", RlmAction::Prose),
+        ("```output\nprint(1)\n```", RlmAction::Prose),
         (
             "- ```python\n  x = 1\n  print(x)\n  ```",
             code("x = 1\nprint(x)"),
@@ -325,7 +328,7 @@ fn r01_blocks_are_found_however_models_begin_them() {
             code("\u{a1} = 1\nif x:\n    print(1)"),
         ),
         ("**Step 1:** ```python\nprint(1)\n```", code("print(1)")),
-        ("Put it into ```python``` blocks.", Turn::Prose),
+        ("Put it into ```python``` blocks.", RlmAction::Prose),
         (
             "```repl\nx = a -b\n- c\nprint(x)\n```",
             code("x = a -b\n- c\nprint(x)"),
@@ -364,10 +367,10 @@ fn r01_code_without_a_fence_is_run_as_a_whole() {
         ("x = 42 because it says so.\nSUBMIT(42)", code("SUBMIT(42)")),
         (
             "x = 42\nFINAL(The answer is 42.)",
-            Turn::Final("The answer is 42.".into()),
+            RlmAction::Final("The answer is 42.".into()),
         ),
-        ("for example:\nthe log is empty", Turn::Prose),
-        ("It was web-3 (see above).", Turn::Prose),
+        ("for example:\nthe log is empty", RlmAction::Prose),
+        ("It was web-3 (see above).", RlmAction::Prose),
     ];
     for (reply, expected) in cases {
         assert_eq!(read(reply).turn, expected, "{reply:?}");
@@ -376,7 +379,7 @@ fn r01_code_without_a_fence_is_run_as_a_whole() {
 
 #[test]
 fn r02_words_in_final_are_an_answer_wherever_it_stands() {
-    let words = |text: &str| Turn::Final(text.to_owned());
+    let words = |text: &str| RlmAction::Final(text.to_owned());
     let cases = [
         (
             "```repl\nFINAL(The total is 12.)\n```",
@@ -391,8 +394,8 @@ fn r02_words_in_final_are_an_answer_wherever_it_stands() {
         ("```repl\nx\n```\nFINAL(x is what I found.)", code("x")),
         ("**FINAL(It is web-3.)**", words("It is web-3.")),
         ("`SUBMIT(\"web-3\")`", code("SUBMIT(\"web-3\")")),
-        ("`SUBMIT(x)` is what I would call.", Turn::Prose),
-        ("`FINAL(` ends the work.", Turn::Prose),
+        ("`SUBMIT(x)` is what I would call.", RlmAction::Prose),
+        ("`FINAL(` ends the work.", RlmAction::Prose),
     ];
     for (reply, expected) in cases {
         assert_eq!(read(reply).turn, expected, "{reply:?}");
@@ -405,7 +408,7 @@ proptest::proptest! {
     fn r01_any_reply_is_read(parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..40)) {
         let reply = parts.concat();
         let heard = read(&reply);
-        if let Turn::Code(code) = &heard.turn {
+        if let RlmAction::Code(code) = &heard.turn {
             let letters = |text: &str| text.split_whitespace().collect::<String>();
             let said = letters(&reply);
             // What a submission becomes below is made here.

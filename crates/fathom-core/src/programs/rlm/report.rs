@@ -7,7 +7,7 @@ use crate::unit::Millis;
 
 /// How an answer was come by.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Report {
+pub struct RlmReport {
     /// Turns of the model.
     pub iterations: u32,
     /// Leaf calls that a model was asked.

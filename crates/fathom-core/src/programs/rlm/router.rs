@@ -1,7 +1,7 @@
 //! Chooses a recipe by rules, where the words of the question and the fields of the material leave no doubt.
 
-use super::facts::{Facts, Field};
-use super::params::Given;
+use super::facts::{MaterialField, MaterialFields};
+use super::params::MaterialItem;
 use super::recipe::Recipe;
 
 /// Words that ask for a meaning rather than for a value that is written down.
@@ -62,8 +62,12 @@ const OPERATIONS: [(&str, [&str; 3]); 7] = [
 ];
 
 /// The recipe that the question asks for, if that is plain.
-pub(super) fn route(question: &str, given: &[Given], facts: &Facts) -> Option<Recipe> {
-    let question = Question::new(question);
+pub(super) fn route(
+    question: &str,
+    given: &[MaterialItem],
+    facts: &MaterialFields,
+) -> Option<Recipe> {
+    let question = QuestionWords::new(question);
     if question.wants_summary() {
         let bullets = question.number().filter(|n| (1..=12).contains(n));
         let bullets = bullets.unwrap_or(5);
@@ -78,7 +82,7 @@ pub(super) fn route(question: &str, given: &[Given], facts: &Facts) -> Option<Re
     if question.counts() {
         return count(&question, given, facts);
     }
-    let measured = |field: &Field| field.is_number && question.names(field);
+    let measured = |field: &MaterialField| field.is_number && question.names(field);
     if let Some(op) = question.operation()
         && facts.fields.iter().any(measured)
     {
@@ -101,13 +105,17 @@ pub(super) fn route(question: &str, given: &[Given], facts: &Facts) -> Option<Re
 }
 
 /// Whether entries are counted, and no numbers in them.
-pub(super) fn counts_entries(question: &str, facts: &Facts) -> bool {
-    let question = Question::new(question);
-    let measured = |field: &Field| field.is_number && question.names(field);
+pub(super) fn counts_entries(question: &str, facts: &MaterialFields) -> bool {
+    let question = QuestionWords::new(question);
+    let measured = |field: &MaterialField| field.is_number && question.names(field);
     question.counts() && !facts.fields.iter().any(measured)
 }
 
-fn count(question: &Question, given: &[Given], facts: &Facts) -> Option<Recipe> {
+fn count(
+    question: &QuestionWords,
+    given: &[MaterialItem],
+    facts: &MaterialFields,
+) -> Option<Recipe> {
     if let Some((before, label)) = question.topic() {
         let mut values = facts.fields.iter().flat_map(|field| &field.values);
         // One condition is what they are about; another would not be heeded.
@@ -117,7 +125,7 @@ fn count(question: &Question, given: &[Given], facts: &Facts) -> Option<Recipe> 
     if question.begins(&MEANING) {
         return None;
     }
-    let named: Vec<&Field> = facts
+    let named: Vec<&MaterialField> = facts
         .fields
         .iter()
         .filter(|field| question.names(field))
@@ -153,7 +161,7 @@ fn count(question: &Question, given: &[Given], facts: &Facts) -> Option<Recipe> 
 }
 
 /// Entries are called what their file is called.
-fn file_words(given: &[Given]) -> impl Iterator<Item = &str> {
+fn file_words(given: &[MaterialItem]) -> impl Iterator<Item = &str> {
     let one = given.first().filter(|_| given.len() == 1);
     one.into_iter().flat_map(|given| {
         let name = given.name.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -161,8 +169,13 @@ fn file_words(given: &[Given]) -> impl Iterator<Item = &str> {
     })
 }
 
-fn aggregate(op: &str, question: &Question, given: &[Given], facts: &Facts) -> Option<Recipe> {
-    let (numbers, groups): (Vec<&Field>, Vec<&Field>) = facts
+fn aggregate(
+    op: &str,
+    question: &QuestionWords,
+    given: &[MaterialItem],
+    facts: &MaterialFields,
+) -> Option<Recipe> {
+    let (numbers, groups): (Vec<&MaterialField>, Vec<&MaterialField>) = facts
         .fields
         .iter()
         .filter(|field| question.names(field))
@@ -194,14 +207,14 @@ fn aggregate(op: &str, question: &Question, given: &[Given], facts: &Facts) -> O
 }
 
 /// The words of a question.
-struct Question {
+struct QuestionWords {
     /// As they are written.
     exact: Vec<String>,
     /// In small letters.
     words: Vec<String>,
 }
 
-impl Question {
+impl QuestionWords {
     fn new(question: &str) -> Self {
         let exact = words(question);
         let words = exact.iter().map(|word| word.to_lowercase()).collect();
@@ -249,7 +262,7 @@ impl Question {
         is_said.into_iter().all(|said| said)
     }
 
-    fn names(&self, field: &Field) -> bool {
+    fn names(&self, field: &MaterialField) -> bool {
         self.says(&field.name)
     }
 

@@ -1,33 +1,33 @@
 use super::route;
-use crate::cell::Form;
+use crate::cell::ValueFormat;
 use crate::id::Digest;
-use crate::programs::rlm::facts::{Facts, Field};
-use crate::programs::rlm::params::{Given, Place};
+use crate::programs::rlm::facts::{MaterialField, MaterialFields};
+use crate::programs::rlm::params::{MaterialItem, MaterialSource};
 use crate::programs::rlm::recipe::Recipe;
 
-fn given(name: &str) -> Given {
-    Given {
+fn given(name: &str) -> MaterialItem {
+    MaterialItem {
         name: name.to_owned(),
-        form: Form::Text,
+        form: ValueFormat::Text,
         bytes: 0,
         chars: 0,
         lines: 0,
         preview: String::new(),
         digest: Digest::default(),
-        place: Place::Passed,
+        place: MaterialSource::Passed,
     }
 }
 
-fn field(name: &str, is_number: bool, values: &[&str]) -> Field {
-    Field {
+fn field(name: &str, is_number: bool, values: &[&str]) -> MaterialField {
+    MaterialField {
         name: name.to_owned(),
         is_number,
         values: values.iter().map(|&value| value.to_owned()).collect(),
     }
 }
 
-fn tickets() -> Facts {
-    Facts {
+fn tickets() -> MaterialFields {
+    MaterialFields {
         fields: vec![
             field("id", true, &[]),
             field("category", false, &["billing", "delivery", "login"]),
@@ -149,7 +149,7 @@ fn plain_questions_are_decided_and_others_are_not() {
 #[test]
 fn a_question_that_says_more_than_a_value_is_not_decided() {
     let paid = || Some(count("status", "paid"));
-    let orders = Facts {
+    let orders = MaterialFields {
         fields: vec![
             field("status", false, &["paid", "open"]),
             field("total", true, &["20", "30"]),
@@ -192,7 +192,13 @@ fn two_pieces_are_compared() {
         a: "a.txt".to_owned(),
         b: "b.txt".to_owned(),
     };
-    assert_eq!(route(question, &two, &Facts::default()), Some(compare));
+    assert_eq!(
+        route(question, &two, &MaterialFields::default()),
+        Some(compare)
+    );
     let read = Recipe::FilterThenRead { keywords: vec![] };
-    assert_eq!(route(question, &two[..1], &Facts::default()), Some(read));
+    assert_eq!(
+        route(question, &two[..1], &MaterialFields::default()),
+        Some(read)
+    );
 }

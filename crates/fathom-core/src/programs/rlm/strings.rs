@@ -5,7 +5,7 @@ const QUOTES: [&str; 4] = ["\"\"\"", "'''", "\"", "'"];
 
 /// A string that a text begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Quoted {
+pub(crate) enum PythonString {
     /// So many bytes of it.
     Closed(usize),
     /// It goes on beyond the text, or beyond the line if it may have only one.
@@ -16,13 +16,13 @@ pub(crate) enum Quoted {
 }
 
 /// The string that a text begins with, without the letters before it.
-pub(crate) fn quoted(text: &str) -> Option<Quoted> {
+pub(crate) fn quoted(text: &str) -> Option<PythonString> {
     let mark = QUOTES.into_iter().find(|mark| text.starts_with(mark))?;
     let is_long = mark.len() > 1;
     let mut at = mark.len();
     while let Some(next) = text[at..].chars().next() {
         if text[at..].starts_with(mark) {
-            return Some(Quoted::Closed(at + mark.len()));
+            return Some(PythonString::Closed(at + mark.len()));
         }
         if next == '\n' && !is_long {
             break;
@@ -32,7 +32,7 @@ pub(crate) fn quoted(text: &str) -> Option<Quoted> {
             at += text[at..].chars().next().map_or(0, char::len_utf8);
         }
     }
-    Some(Quoted::Open { is_long })
+    Some(PythonString::Open { is_long })
 }
 
 /// Letters before a string that say what it is: `f`, `rb`.
@@ -53,8 +53,8 @@ pub(crate) fn up_to_bracket(text: &str) -> Option<&str> {
     while let Some(next) = text[at..].chars().next() {
         let mut width = next.len_utf8();
         match (quoted(&text[at..]), next) {
-            (Some(Quoted::Closed(bytes)), _) => width = bytes,
-            (Some(Quoted::Open { .. }), _) => return None,
+            (Some(PythonString::Closed(bytes)), _) => width = bytes,
+            (Some(PythonString::Open { .. }), _) => return None,
             (None, '(' | '[' | '{') => depth += 1,
             (None, ')') if depth == 0 => return Some(&text[..at]),
             (None, ')' | ']' | '}') => depth = depth.saturating_sub(1),
@@ -72,9 +72,9 @@ pub(crate) fn ends_in_string(code: &str) -> bool {
         let rest = &code[at..];
         let line = || rest.find('\n').unwrap_or(rest.len());
         at += match quoted(rest) {
-            Some(Quoted::Closed(bytes)) => bytes,
-            Some(Quoted::Open { is_long: true }) => return true,
-            Some(Quoted::Open { is_long: false }) => line(),
+            Some(PythonString::Closed(bytes)) => bytes,
+            Some(PythonString::Open { is_long: true }) => return true,
+            Some(PythonString::Open { is_long: false }) => line(),
             None if next == '#' => line(),
             None => next.len_utf8(),
         };

@@ -1,7 +1,7 @@
 //! Finds the answer in what a model says outside of any block: a call that submits, with words or code in its brackets.
 
-use super::reply::Turn;
-use super::strings::{Quoted, prefix, quoted, up_to_bracket};
+use super::reply::RlmAction;
+use super::strings::{PythonString, prefix, quoted, up_to_bracket};
 
 /// Calls that submit an answer, which some models write without a fence.
 const SUBMITS: [&str; 3] = ["SUBMIT(", FINAL, "FINAL_VAR("];
@@ -29,11 +29,11 @@ const NO_VARIABLES: [&str; 36] = [
 ];
 
 /// A submission outside of any block.
-pub(super) struct Submission<'a> {
+pub(super) struct TextSubmission<'a> {
     /// Where its line begins.
     pub(super) at: usize,
     /// What it is, where it stands alone.
-    pub(super) turn: Turn,
+    pub(super) turn: RlmAction,
     /// What it is below code that is run with it: nothing where it is the words of somebody who had not seen what that prints.
     pub(super) below_code: Option<String>,
     /// What is said before it.
@@ -43,7 +43,7 @@ pub(super) struct Submission<'a> {
 
 /// What stands in the brackets of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Inner {
+enum SubmissionArgument {
     /// A string and nothing else.
     Literal,
     Code,
@@ -58,7 +58,7 @@ pub(super) fn is_call(line: &str) -> bool {
     SUBMITS.iter().any(|call| start.starts_with(call))
 }
 
-impl<'a> Submission<'a> {
+impl<'a> TextSubmission<'a> {
     /// Reads the submission that the line at this place begins with, if it does.
     pub(super) fn read(said: &'a str, at: usize) -> Option<Self> {
         let line = said[at..].trim_start();
@@ -69,9 +69,9 @@ impl<'a> Submission<'a> {
         let code = up_to_bracket(rest);
         let inner = code.unwrap_or(rest);
         let kind = match code {
-            _ if call != FINAL => Inner::Code,
+            _ if call != FINAL => SubmissionArgument::Code,
             Some(code) => kind(code.trim()),
-            None => Inner::Words,
+            None => SubmissionArgument::Words,
         };
         // What was cut off is left for Python to complain about.
         let whole = format!("{call}{inner}{}", code.map_or("", |_| ")"));
@@ -81,13 +81,15 @@ impl<'a> Submission<'a> {
             "try:\n    if type({name}) not in (type(print), type(list), type(FINAL)):\n        {whole}\nexcept NameError:\n    pass"
         );
         let (turn, below_code) = match kind {
-            Inner::Literal => (Turn::Code(whole), None),
-            Inner::Code => (Turn::Code(whole.clone()), Some(whole)),
-            Inner::Name => (
-                Turn::Code(format!("{variable}\n{FINAL}\"{name}\")")),
+            SubmissionArgument::Literal => (RlmAction::Code(whole), None),
+            SubmissionArgument::Code => (RlmAction::Code(whole.clone()), Some(whole)),
+            SubmissionArgument::Name => (
+                RlmAction::Code(format!("{variable}\n{FINAL}\"{name}\")")),
                 Some(variable),
             ),
-            Inner::Words => (Turn::Final(words_inside(rest).trim().to_owned()), None),
+            SubmissionArgument::Words => {
+                (RlmAction::Final(words_inside(rest).trim().to_owned()), None)
+            }
         };
         let after = code.map_or("", |code| &rest[code.len() + 1..]);
         let after = after.lines().next().unwrap_or_default().trim();
@@ -123,11 +125,11 @@ impl<'a> Submission<'a> {
     }
 }
 
-fn kind(inner: &str) -> Inner {
+fn kind(inner: &str) -> SubmissionArgument {
     let letters = prefix(inner);
     let is_string = quoted(&inner[letters..]);
-    if letters == 0 && is_string == Some(Quoted::Closed(inner.len())) {
-        return Inner::Literal;
+    if letters == 0 && is_string == Some(PythonString::Closed(inner.len())) {
+        return SubmissionArgument::Literal;
     }
     let ends_like = |mark: char| inner.len() > letters + 1 && inner.ends_with(mark);
     let is_quoted = ['"', '\'']
@@ -136,14 +138,14 @@ fn kind(inner: &str) -> Inner {
     let name = inner.find(|c: char| !is_part_of_name(c));
     let is_called = name.is_some_and(|at| at > 0 && inner[at..].starts_with(['(', '[', '.']));
     if is_name(inner) {
-        Inner::Name
+        SubmissionArgument::Name
     } else if is_quoted
         || inner.starts_with(['[', '{'])
         || ((is_called || is_string.is_some()) && is_expression(inner))
     {
-        Inner::Code
+        SubmissionArgument::Code
     } else {
-        Inner::Words
+        SubmissionArgument::Words
     }
 }
 
@@ -163,7 +165,7 @@ fn is_name(inner: &str) -> bool {
 
 /// What was read last of an expression.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Last {
+enum LastToken {
     Operand,
     /// A string may be followed by another.
     Text,
@@ -172,7 +174,7 @@ enum Last {
 
 /// Whether Python could read it as an expression: no word follows on another as in prose.
 pub(crate) fn is_expression(text: &str) -> bool {
-    let mut last = Last::Operator;
+    let mut last = LastToken::Operator;
     let mut depth = 0_usize;
     let mut at = 0;
     let mut was_space = true;
@@ -180,58 +182,58 @@ pub(crate) fn is_expression(text: &str) -> bool {
         let rest = &text[at..];
         let is_space = std::mem::replace(&mut was_space, next.is_whitespace());
         let letters = prefix(rest);
-        let has_operand = last != Last::Operator;
+        let has_operand = last != LastToken::Operator;
         let mut width = next.len_utf8();
         match (quoted(&rest[letters..]), next) {
             _ if next.is_whitespace() => {}
-            (Some(Quoted::Closed(bytes)), _) if last != Last::Operand => {
+            (Some(PythonString::Closed(bytes)), _) if last != LastToken::Operand => {
                 width = letters + bytes;
-                last = Last::Text;
+                last = LastToken::Text;
             }
             (None, c) if c.is_alphanumeric() || c == '_' => {
                 let is_number = c.is_ascii_digit();
                 let is_part = |c: char| c.is_alphanumeric() || c == '_' || (is_number && c == '.');
                 width = rest.find(|c: char| !is_part(c)).unwrap_or(rest.len());
                 if BETWEEN.contains(&&rest[..width]) {
-                    last = Last::Operator;
+                    last = LastToken::Operator;
                 } else if has_operand {
                     return false;
                 } else {
-                    last = Last::Operand;
+                    last = LastToken::Operand;
                 }
             }
             (None, '(' | '[') if !has_operand || !is_space => {
                 depth += 1;
-                last = Last::Operator;
+                last = LastToken::Operator;
             }
             (None, '{') if !has_operand => {
                 depth += 1;
-                last = Last::Operator;
+                last = LastToken::Operator;
             }
             (None, ')' | ']' | '}') if depth > 0 => {
                 depth -= 1;
-                last = Last::Operand;
+                last = LastToken::Operand;
             }
             (None, '.')
                 if has_operand
                     && !is_space
                     && rest[1..].starts_with(|c: char| c.is_alphabetic() || c == '_') =>
             {
-                last = Last::Operator;
+                last = LastToken::Operator;
             }
-            (None, ',' | ':' | '=') if depth > 0 => last = Last::Operator,
+            (None, ',' | ':' | '=') if depth > 0 => last = LastToken::Operator,
             (None, '+' | '-' | '*' | '/' | '%' | '<' | '>' | '|' | '&' | '^' | '~') => {
-                last = Last::Operator;
+                last = LastToken::Operator;
             }
             (None, '=' | '!') if rest[1..].starts_with('=') => {
                 width = 2;
-                last = Last::Operator;
+                last = LastToken::Operator;
             }
             (Some(_) | None, _) => return false,
         }
         at += width;
     }
-    depth == 0 && last != Last::Operator
+    depth == 0 && last != LastToken::Operator
 }
 
 /// Words up to the bracket that closes the one before them: whatever brackets stand after it in its line are pairs.

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use super::PREVIEW_CHARS;
-use super::params::{Given, Params, Recipes};
-use crate::cell::{CellEnd, CellErrorKind, Form, Output};
+use super::params::{MaterialItem, RecipeMode, RlmConfig};
+use crate::cell::{CellErrorKind, CellOutput, CellResult, ValueFormat};
 use crate::outcome::clip;
-use crate::program::View;
+use crate::program::ProgramView;
 
 /// Most pieces of material whose beginning is shown.
 pub(super) const PREVIEWS_MAX: usize = 6;
@@ -37,9 +37,9 @@ recipes.compare(a, b, question), recipes.pairwise(question, items), recipes.samp
 given data=…. find and filter_then_read give None when nothing is found; counts are exact.";
 
 /// What stands before everything else, the same in every turn.
-pub(super) fn standing(params: &Params, goal: &str) -> String {
+pub(super) fn standing(params: &RlmConfig, goal: &str) -> String {
     let mut text = HOW.to_owned();
-    if params.recipes != Recipes::Off {
+    if params.recipes != RecipeMode::Off {
         text.push_str("\n\n");
         text.push_str(RECIPES);
     }
@@ -53,7 +53,7 @@ pub(super) fn standing(params: &Params, goal: &str) -> String {
 }
 
 /// The material in a few lines.
-pub(super) fn material(params: &Params) -> String {
+pub(super) fn material(params: &RlmConfig) -> String {
     let mut text = String::new();
     let many = params.given.len() > 1;
     if many {
@@ -82,7 +82,7 @@ pub(super) fn material(params: &Params) -> String {
     text
 }
 
-fn describe(text: &mut String, given: &Given, many: bool, preview: usize) {
+fn describe(text: &mut String, given: &MaterialItem, many: bool, preview: usize) {
     let place = if many {
         // A text in JSON is one in Python.
         let name = serde_json::Value::from(given.name.as_str());
@@ -91,9 +91,9 @@ fn describe(text: &mut String, given: &Given, many: bool, preview: usize) {
         "context".to_owned()
     };
     let (kind, lines) = match given.form {
-        Form::Text => ("str", "lines"),
-        Form::Lines => ("list (one entry for each line of JSON)", "entries"),
-        Form::Json => ("value read from JSON", "lines"),
+        ValueFormat::Text => ("str", "lines"),
+        ValueFormat::Lines => ("list (one entry for each line of JSON)", "entries"),
+        ValueFormat::Json => ("value read from JSON", "lines"),
     };
     let _ = writeln!(
         text,
@@ -116,7 +116,7 @@ fn describe(text: &mut String, given: &Given, many: bool, preview: usize) {
 pub(super) const BEGIN: &str = "Begin.";
 
 /// What a cell printed, and how much of it is shown.
-pub(super) fn printed(output: &Output) -> String {
+pub(super) fn printed(output: &CellOutput) -> String {
     let Some(tail) = &output.tail else {
         return output.head.as_str().trim_end().to_owned();
     };
@@ -131,7 +131,7 @@ pub(super) fn printed(output: &Output) -> String {
 }
 
 /// What the model is told after a cell.
-pub(super) fn after_cell(end: &CellEnd, keeps_session: bool) -> String {
+pub(super) fn after_cell(end: &CellResult, keeps_session: bool) -> String {
     let mut text = if end.output.bytes == 0 && end.error.is_none() {
         "The cell printed nothing. Use print(…) to see something.".to_owned()
     } else {
@@ -168,7 +168,7 @@ pub(super) fn without_numbers(said: &str) -> String {
 }
 
 /// How far the work is, below what is said.
-pub(super) fn footing(turn: u32, params: &Params, view: &View<'_>) -> String {
+pub(super) fn footing(turn: u32, params: &RlmConfig, view: &ProgramView<'_>) -> String {
     let mut text = format!("\n[turn {turn} of {}", params.turns_max);
     for (name, left) in [("calls", view.left.calls), ("tokens", view.left.tokens)] {
         if left < u64::from(u32::MAX) {

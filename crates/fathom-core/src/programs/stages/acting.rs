@@ -1,13 +1,13 @@
 //! The acting model and the observer who reads along.
 
-use super::words::{self, Stage};
-use super::{Now, Stages, after, raised};
+use super::words::{self, PromptStage};
+use super::{StageState, StagesProgram, after, raised};
 use crate::failure::FailureKind;
 use crate::id::AskId;
 use crate::marker::{BlockKind, Marker};
-use crate::outcome::{Status, clip};
-use crate::packet::Risk;
-use crate::program::{Ask, Input, View};
+use crate::outcome::{EpisodeStatus, clip};
+use crate::packet::PacketRisk;
+use crate::program::{Ask, ProgramInput, ProgramView};
 use crate::programs::reply::after_thoughts;
 use crate::stop::StopReason;
 use crate::text::Text;
@@ -16,7 +16,7 @@ use crate::text::Text;
 const SHOWN_CHARS: usize = 2_000;
 
 /// An attempt at acting.
-pub(super) struct Acting {
+pub(super) struct ActAttempt {
     /// The acting model's call, until it is over.
     ask: Option<AskId>,
     attempt: u16,
@@ -28,13 +28,17 @@ pub(super) struct Acting {
     seen: usize,
 }
 
-impl Stages {
+impl StagesProgram {
     /// Begins an attempt.
-    pub(super) fn act(&mut self, asks: Vec<Ask>, view: &View<'_>) -> Vec<Ask> {
+    pub(super) fn act(&mut self, asks: Vec<Ask>, view: &ProgramView<'_>) -> Vec<Ask> {
         let mut asks = asks;
         if self.acts == self.params.acts_max {
             let why = "no attempt at acting was let through";
-            asks.extend(self.finish(Status::NeedsReview, StopReason::NoNewInformation, why));
+            asks.extend(self.finish(
+                EpisodeStatus::NeedsReview,
+                StopReason::NoNewInformation,
+                why,
+            ));
             return asks;
         }
         self.acts += 1;
@@ -50,8 +54,8 @@ impl Stages {
         }
         let prompt = parts.join("\n\n");
         let ask = after(view, &asks);
-        asks.push(self.call(Stage::Act, prompt, view));
-        self.now = Now::Acting(Acting {
+        asks.push(self.call(PromptStage::Act, prompt, view));
+        self.now = StageState::Acting(ActAttempt {
             ask: Some(ask),
             attempt: 0,
             said: String::new(),
@@ -61,12 +65,16 @@ impl Stages {
         asks
     }
 
-    pub(super) fn on_acting(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
-        let Now::Acting(acting) = &mut self.now else {
+    pub(super) fn on_acting(
+        &mut self,
+        input: ProgramInput<'_>,
+        view: &ProgramView<'_>,
+    ) -> Vec<Ask> {
+        let StageState::Acting(acting) = &mut self.now else {
             return Vec::new();
         };
         match input {
-            Input::Delta { ask, attempt, text } if acting.ask == Some(ask) => {
+            ProgramInput::Delta { ask, attempt, text } if acting.ask == Some(ask) => {
                 if acting.attempt != attempt {
                     // The call was made anew, and so are its words.
                     acting.attempt = attempt;
@@ -76,7 +84,7 @@ impl Stages {
                 acting.said.push_str(text.as_str());
                 self.look(view)
             }
-            Input::Reply { ask, reply } if acting.ask == Some(ask) => {
+            ProgramInput::Reply { ask, reply } if acting.ask == Some(ask) => {
                 acting.ask = None;
                 if acting.said != reply.text.as_str() {
                     reply.text.as_str().clone_into(&mut acting.said);
@@ -84,26 +92,32 @@ impl Stages {
                 }
                 self.look(view)
             }
-            Input::Reply { ask, reply } if acting.is_looking(ask) => {
+            ProgramInput::Reply { ask, reply } if acting.is_looking(ask) => {
                 acting.seen = acting.look.take().map_or(0, |(_, upto)| upto);
                 match words::interrupt(after_thoughts(reply.text.as_str())) {
                     Some(why) => self.interrupt(&why, view),
                     None => self.look(view),
                 }
             }
-            Input::Failed { ask, failure } if acting.ask == Some(ask) => {
+            ProgramInput::Failed { ask, failure } if acting.ask == Some(ask) => {
                 if failure.kind == FailureKind::Empty {
                     return self.interrupt("nothing was said", view);
                 }
-                self.finish(Status::Failed, failure.as_stop(), &failure.to_string())
+                self.finish(
+                    EpisodeStatus::Failed,
+                    failure.as_stop(),
+                    &failure.to_string(),
+                )
             }
             // What nobody watches does not go on.
-            Input::Failed { ask, failure } if acting.is_looking(ask) => {
+            ProgramInput::Failed { ask, failure } if acting.is_looking(ask) => {
                 let why = format!("the observer could not look: {failure}");
                 acting.look = None;
                 self.interrupt(&why, view)
             }
-            Input::Refused { ask, reason } if acting.ask == Some(ask) || acting.is_looking(ask) => {
+            ProgramInput::Refused { ask, reason }
+                if acting.ask == Some(ask) || acting.is_looking(ask) =>
+            {
                 let given_up = acting.ask.filter(|open| *open != ask);
                 let mut asks: Vec<Ask> = given_up.into_iter().map(Ask::Cancel).collect();
                 asks.extend(self.on_refused(reason));
@@ -114,8 +128,8 @@ impl Stages {
     }
 
     /// Has the observer look, when there is enough to see; what has been seen to its end is taken.
-    fn look(&mut self, view: &View<'_>) -> Vec<Ask> {
-        let Now::Acting(acting) = &self.now else {
+    fn look(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
+        let StageState::Acting(acting) = &self.now else {
             return Vec::new();
         };
         if acting.look.is_some() {
@@ -136,18 +150,18 @@ impl Stages {
             "Task:\n{}\n\nThe answer, {state}:\n---\n{}\n---",
             self.goal, acting.said
         );
-        let call = self.call(Stage::Observe, prompt, view);
-        if let Now::Acting(acting) = &mut self.now {
+        let call = self.call(PromptStage::Observe, prompt, view);
+        if let StageState::Acting(acting) = &mut self.now {
             acting.look = Some((view.next_ask, upto));
         }
         vec![call]
     }
 
     /// Stops the acting model. The third time the council is asked whether to go on; after that, nobody goes on.
-    pub(super) fn interrupt(&mut self, why: &str, view: &View<'_>) -> Vec<Ask> {
+    pub(super) fn interrupt(&mut self, why: &str, view: &ProgramView<'_>) -> Vec<Ask> {
         let mut asks = Vec::new();
         let mut said = String::new();
-        if let Now::Acting(acting) = std::mem::replace(&mut self.now, Now::Over) {
+        if let StageState::Acting(acting) = std::mem::replace(&mut self.now, StageState::Over) {
             let open = acting
                 .ask
                 .into_iter()
@@ -161,13 +175,13 @@ impl Stages {
         self.show(BlockKind::Marked(Marker::Interrupt), &why, &mut asks, view);
         let count = self.report.interrupts;
         if count < self.params.interrupts_max {
-            self.report.risk_level = raised(Risk::Low);
+            self.report.risk_level = raised(PacketRisk::Low);
             return self.act(asks, view);
         }
-        self.report.risk_level = Risk::High;
+        self.report.risk_level = PacketRisk::High;
         if count > self.params.interrupts_max {
             let said = format!("interrupted again after the council let it go on: {why}");
-            asks.extend(self.finish(Status::NeedsReview, StopReason::ReviewFailed, &said));
+            asks.extend(self.finish(EpisodeStatus::NeedsReview, StopReason::ReviewFailed, &said));
             return asks;
         }
         let proposal = format!(
@@ -177,7 +191,7 @@ impl Stages {
     }
 
     /// Takes what the acting model said and the observer let through.
-    fn accept(&mut self, said: &str, view: &View<'_>) -> Vec<Ask> {
+    fn accept(&mut self, said: &str, view: &ProgramView<'_>) -> Vec<Ask> {
         let spoken = words::spoken(after_thoughts(said));
         let mut commands = Vec::new();
         let mut response: Option<Text> = None;
@@ -219,13 +233,13 @@ impl Stages {
         }
         self.stopped = None;
         if commands.is_empty() {
-            return self.speak(Stage::Verify, asks, view);
+            return self.speak(PromptStage::Verify, asks, view);
         }
         self.run(commands, asks, view)
     }
 }
 
-impl Acting {
+impl ActAttempt {
     /// The text is another one: nothing of it was seen, not even by a look that is out.
     fn unsee(&mut self) {
         self.seen = 0;

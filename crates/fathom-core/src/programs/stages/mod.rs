@@ -15,31 +15,31 @@ mod words;
 use std::collections::BTreeMap;
 
 use crate::amounts::Amounts;
-use crate::contract::{Contract, RecursionPolicy, Role};
+use crate::contract::{AgentRole, Contract, RecursionPolicy};
 use crate::effect::EffectOutcome;
 use crate::event::ProgramSpec;
 use crate::failure::{FailureKind, ModelFailure};
 use crate::id::AskId;
 use crate::marker::{BlockKind, Marker};
-use crate::model::{Delivery, Message, Reply, Speaker};
-use crate::outcome::{Decision, EpisodeResult, Status, Verdict, clip};
-use crate::packet::{Packet, Risk};
-use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
+use crate::model::{ChatMessage, ModelReply, ReplyMode, Speaker};
+use crate::outcome::{Decision, EpisodeResult, EpisodeStatus, ProgramVerdict, clip};
+use crate::packet::{Packet, PacketRisk};
+use crate::program::{Ask, ModelAsk, OnOutage, Program, ProgramError, ProgramInput, ProgramView};
 use crate::programs::motion;
 use crate::programs::reply::after_thoughts;
-use crate::protocol::{CouncilRole, Outcome, Ruling};
-use crate::recursion::{Class, SpawnRequest, Trigger};
+use crate::protocol::{CouncilRole, MotionOutcome, MotionRuling};
+use crate::recursion::{SpawnClass, SpawnRequest, SpawnTrigger};
 use crate::stop::{Refusal, StopReason};
 use crate::text::Text;
 use crate::unit::PerMille;
 
-use super::close::Close;
-use acting::Acting;
-use running::{Reverting, Running};
-use words::Stage;
+use super::close::Conclusion;
+use acting::ActAttempt;
+use running::{CommandRun, RevertRun};
+use words::PromptStage;
 
-pub use params::{Action, Cast, Params};
-pub use report::{BlockNote, CommandNote, Fate, Report, VoteNote};
+pub use params::{StageAction, StageRoles, StagesConfig};
+pub use report::{BlockNote, CommandFate, CommandNote, StagesReport, VoteNote};
 
 /// The program's name.
 pub const NAME: &str = "stages";
@@ -50,15 +50,15 @@ const CONFIDENCE_MIN: u16 = 300;
 const BLOCK_CHARS: usize = 8_000;
 
 /// What is awaited.
-enum Now {
+enum StageState {
     /// The reply of a stage.
-    Speaking(Stage, AskId),
+    Speaking(PromptStage, AskId),
     /// The acting model and its observer.
-    Acting(Acting),
+    Acting(ActAttempt),
     /// Commands.
-    Running(Running),
+    Running(CommandRun),
     /// A command that takes another back.
-    Reverting(Reverting),
+    Reverting(RevertRun),
     /// A vote of the council. When it carries, the model acts.
     Voting(AskId, String),
     /// Nothing any more.
@@ -66,10 +66,10 @@ enum Now {
 }
 
 /// The program.
-pub struct Stages {
-    params: Params,
+pub struct StagesProgram {
+    params: StagesConfig,
     goal: String,
-    now: Now,
+    now: StageState,
     plan: String,
     /// Tries of the present stage that brought nothing.
     tries: u32,
@@ -79,69 +79,71 @@ pub struct Stages {
     stopped: Option<(String, String)>,
     response: Option<Text>,
     decisions: Vec<Decision>,
-    report: Report,
+    report: StagesReport,
     /// Deliveries under way, and the places of their blocks in the report.
     delivering: BTreeMap<AskId, usize>,
     /// How it ends, once everything is delivered.
-    ending: Option<Box<Verdict>>,
+    ending: Option<Box<ProgramVerdict>>,
 }
 
-impl Stages {
+impl StagesProgram {
     /// Reads the parameters.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         Ok(Self {
-            params: Params::read(spec)?,
+            params: StagesConfig::read(spec)?,
             goal: String::new(),
-            now: Now::Over,
+            now: StageState::Over,
             plan: String::new(),
             tries: 0,
             acts: 0,
             stopped: None,
             response: None,
             decisions: Vec::new(),
-            report: Report::default(),
+            report: StagesReport::default(),
             delivering: BTreeMap::new(),
             ending: None,
         })
     }
 
-    fn role(&self, stage: Stage) -> CouncilRole {
+    fn role(&self, stage: PromptStage) -> CouncilRole {
         let cast = &self.params.cast;
         match stage {
-            Stage::Plan => cast.plan,
-            Stage::Refine => cast.refine,
-            Stage::Observe => cast.observe,
-            Stage::Act => cast.act,
-            Stage::Verify => cast.verify,
+            PromptStage::Plan => cast.plan,
+            PromptStage::Refine => cast.refine,
+            PromptStage::Observe => cast.observe,
+            PromptStage::Act => cast.act,
+            PromptStage::Verify => cast.verify,
         }
     }
 
     /// A call of a stage's model.
-    fn call(&self, stage: Stage, prompt: String, view: &View<'_>) -> Ask {
+    fn call(&self, stage: PromptStage, prompt: String, view: &ProgramView<'_>) -> Ask {
         let mut standing = self.params.system.trim().to_owned();
         if !standing.is_empty() {
             standing.push_str("\n\n");
         }
         standing.push_str(stage.task());
-        if stage == Stage::Act {
+        if stage == PromptStage::Act {
             let offered = self.params.actions.iter().map(|one| &one.offered.spec);
             let list = offered.map(|spec| (spec.name.as_str(), spec.description.as_str()));
             standing.push('\n');
             standing.push_str(&words::commands(list));
         }
         // Its instruction is for the one who was stopped.
-        let instruction = stage != Stage::Act || self.stopped.is_some();
+        let instruction = stage != PromptStage::Act || self.stopped.is_some();
         let packet = Packet {
             instruction: instruction.then(|| stage.key().to_owned()),
             standing: Text::new(standing),
-            prompt: vec![Message::new(Speaker::User, prompt)],
+            prompt: vec![ChatMessage::new(Speaker::User, prompt)],
             confidence_milli: self.report.confidence_milli,
             risk: Some(self.report.risk_level),
             ..Packet::default()
         };
         let output_tokens_max = match stage {
-            Stage::Plan | Stage::Refine | Stage::Act => self.params.output_tokens_max,
-            Stage::Observe | Stage::Verify => self.params.look_tokens_max,
+            PromptStage::Plan | PromptStage::Refine | PromptStage::Act => {
+                self.params.output_tokens_max
+            }
+            PromptStage::Observe | PromptStage::Verify => self.params.look_tokens_max,
         };
         let pattern = stage.pattern().filter(|_| self.params.structured);
         Ask::Model(Box::new(ModelAsk {
@@ -149,7 +151,7 @@ impl Stages {
             output_tokens_min: output_tokens_max.min(32),
             temperature_milli: self.params.temperature_milli,
             pattern: pattern.map(Text::from),
-            delivery: Delivery::Streamed,
+            delivery: ReplyMode::Streamed,
             timeout: self.params.timeout,
             on_outage: if view.depth == 0 {
                 OnOutage::Wait
@@ -160,15 +162,15 @@ impl Stages {
         }))
     }
 
-    fn speak(&mut self, stage: Stage, asks: Vec<Ask>, view: &View<'_>) -> Vec<Ask> {
+    fn speak(&mut self, stage: PromptStage, asks: Vec<Ask>, view: &ProgramView<'_>) -> Vec<Ask> {
         let mut asks = asks;
         let prompt = match stage {
-            Stage::Plan => format!("Task:\n{}", self.goal),
-            Stage::Refine => format!("Task:\n{}\n\nPlan:\n{}", self.goal, self.plan),
-            Stage::Verify => self.evidence(),
-            Stage::Observe | Stage::Act => return self.act(asks, view),
+            PromptStage::Plan => format!("Task:\n{}", self.goal),
+            PromptStage::Refine => format!("Task:\n{}\n\nPlan:\n{}", self.goal, self.plan),
+            PromptStage::Verify => self.evidence(),
+            PromptStage::Observe | PromptStage::Act => return self.act(asks, view),
         };
-        self.now = Now::Speaking(stage, after(view, &asks));
+        self.now = StageState::Speaking(stage, after(view, &asks));
         asks.push(self.call(stage, prompt, view));
         asks
     }
@@ -185,24 +187,29 @@ impl Stages {
     }
 
     /// Tries a stage again that brought nothing of use, as often as it may.
-    fn again(&mut self, stage: Stage, view: &View<'_>) -> Option<Vec<Ask>> {
+    fn again(&mut self, stage: PromptStage, view: &ProgramView<'_>) -> Option<Vec<Ask>> {
         self.tries += 1;
         (self.tries <= self.params.retries).then(|| self.speak(stage, Vec::new(), view))
     }
 
-    fn on_reply(&mut self, stage: Stage, reply: &Reply, view: &View<'_>) -> Vec<Ask> {
+    fn on_reply(
+        &mut self,
+        stage: PromptStage,
+        reply: &ModelReply,
+        view: &ProgramView<'_>,
+    ) -> Vec<Ask> {
         let said = after_thoughts(reply.text.as_str());
         match stage {
-            Stage::Plan => self.on_plan(said, view),
-            Stage::Refine => self.on_refined(said, view),
-            Stage::Verify => self.on_verify(said, view),
-            Stage::Observe | Stage::Act => Vec::new(),
+            PromptStage::Plan => self.on_plan(said, view),
+            PromptStage::Refine => self.on_refined(said, view),
+            PromptStage::Verify => self.on_verify(said, view),
+            PromptStage::Observe | PromptStage::Act => Vec::new(),
         }
     }
 
-    fn on_plan(&mut self, said: &str, view: &View<'_>) -> Vec<Ask> {
+    fn on_plan(&mut self, said: &str, view: &ProgramView<'_>) -> Vec<Ask> {
         let Some(plan) = words::block(said, Marker::Plan) else {
-            if let Some(asks) = self.again(Stage::Plan, view) {
+            if let Some(asks) = self.again(PromptStage::Plan, view) {
                 return asks;
             }
             let what = "There is no plan. Go on without one?";
@@ -213,14 +220,14 @@ impl Stages {
         let mut asks = Vec::new();
         let plan = self.plan.clone();
         self.show(BlockKind::Marked(Marker::Plan), &plan, &mut asks, view);
-        self.speak(Stage::Refine, asks, view)
+        self.speak(PromptStage::Refine, asks, view)
     }
 
-    fn on_refined(&mut self, said: &str, view: &View<'_>) -> Vec<Ask> {
+    fn on_refined(&mut self, said: &str, view: &ProgramView<'_>) -> Vec<Ask> {
         let plan = words::block(said, Marker::Plan);
         let sure = words::confidence(said);
         if (plan.is_none() || sure.is_none())
-            && let Some(asks) = self.again(Stage::Refine, view)
+            && let Some(asks) = self.again(PromptStage::Refine, view)
         {
             return asks;
         }
@@ -247,11 +254,11 @@ impl Stages {
         self.act(asks, view)
     }
 
-    fn on_verify(&mut self, said: &str, view: &View<'_>) -> Vec<Ask> {
+    fn on_verify(&mut self, said: &str, view: &ProgramView<'_>) -> Vec<Ask> {
         let verify = words::block(said, Marker::Verify);
         let success = verify.as_deref().and_then(words::success);
         if success.is_none()
-            && let Some(asks) = self.again(Stage::Verify, view)
+            && let Some(asks) = self.again(PromptStage::Verify, view)
         {
             return asks;
         }
@@ -260,39 +267,43 @@ impl Stages {
         self.show(BlockKind::Marked(Marker::Verify), &verify, &mut asks, view);
         self.report.verified = Some(success == Some(true));
         if success == Some(true) {
-            asks.extend(self.finish(Status::Ok, StopReason::Success, "answered and verified"));
+            asks.extend(self.finish(
+                EpisodeStatus::Ok,
+                StopReason::Success,
+                "answered and verified",
+            ));
             return asks;
         }
         self.revert(verify, asks, view)
     }
 
     /// Puts the question whether to go on to the council.
-    fn escalate(&mut self, proposal: String, asks: Vec<Ask>, view: &View<'_>) -> Vec<Ask> {
+    fn escalate(&mut self, proposal: String, asks: Vec<Ask>, view: &ProgramView<'_>) -> Vec<Ask> {
         let mut asks = asks;
         let confidence = self.report.confidence_milli;
-        let motion = motion::Params {
+        let motion = motion::MotionConfig {
             proposal: format!("Task: {}\n\n{proposal}", words::bounded(&self.goal, 600)),
             proposer: self.params.cast.observe,
             risk: self.report.risk_level,
             confidence: confidence.and_then(|milli| PerMille::new(milli).ok()),
             roles: self.params.council.clone(),
             timeout: self.params.timeout,
-            ..motion::Params::default()
+            ..motion::MotionConfig::default()
         };
         let recursion = RecursionPolicy {
             max_depth: view.depth + 1,
             ..view.contract.recursion.clone()
         };
-        self.now = Now::Voting(after(view, &asks), proposal.clone());
+        self.now = StageState::Voting(after(view, &asks), proposal.clone());
         asks.push(Ask::Spawn(Box::new(SpawnRequest {
             child_type: motion::NAME.to_owned(),
-            class: Class::Critique,
-            trigger: Trigger::HighStakesAction,
+            class: SpawnClass::Critique,
+            trigger: SpawnTrigger::HighStakesAction,
             why: Text::new(clip(&proposal, 200)),
             fetch: "a vote of the council".into(),
             return_format: "the outcome of the vote".into(),
             goal: Text::new(proposal),
-            role: Role::Verifier,
+            role: AgentRole::Verifier,
             program: motion.spec(),
             contract: Contract {
                 recursion,
@@ -312,11 +323,16 @@ impl Stages {
         asks
     }
 
-    fn on_vote(&mut self, proposal: &str, result: &EpisodeResult, view: &View<'_>) -> Vec<Ask> {
+    fn on_vote(
+        &mut self,
+        proposal: &str,
+        result: &EpisodeResult,
+        view: &ProgramView<'_>,
+    ) -> Vec<Ask> {
         let outcome = result
             .report
             .as_ref()
-            .and_then(|report| serde_json::from_str::<Outcome>(report.as_str()).ok());
+            .and_then(|report| serde_json::from_str::<MotionOutcome>(report.as_str()).ok());
         let ruling = outcome.as_ref().map(|outcome| &outcome.ruling);
         let said = outcome.as_ref().map_or_else(
             || "the council came to nothing".to_owned(),
@@ -330,29 +346,38 @@ impl Stages {
             what: Text::new(format!("council: {said}")),
             rationale: Text::new(words::bounded(proposal, 400)),
         });
-        if let Some(Ruling::Carried { .. }) = ruling {
+        if let Some(MotionRuling::Carried { .. }) = ruling {
             return self.act(Vec::new(), view);
         }
         let why = format!("the council did not let it go on: {said}");
-        self.finish(Status::NeedsReview, StopReason::Undecided, &why)
+        self.finish(EpisodeStatus::NeedsReview, StopReason::Undecided, &why)
     }
 
-    fn on_failed(&mut self, stage: Stage, failure: &ModelFailure, view: &View<'_>) -> Vec<Ask> {
+    fn on_failed(
+        &mut self,
+        stage: PromptStage,
+        failure: &ModelFailure,
+        view: &ProgramView<'_>,
+    ) -> Vec<Ask> {
         if failure.kind == FailureKind::Empty
             && let Some(asks) = self.again(stage, view)
         {
             return asks;
         }
-        self.finish(Status::Failed, failure.as_stop(), &failure.to_string())
+        self.finish(
+            EpisodeStatus::Failed,
+            failure.as_stop(),
+            &failure.to_string(),
+        )
     }
 
     fn on_refused(&mut self, reason: &Refusal) -> Vec<Ask> {
         self.finish(reason.as_status(), reason.as_stop(), &reason.to_string())
     }
 
-    fn finish(&mut self, status: Status, stop: StopReason, said: &str) -> Vec<Ask> {
-        self.now = Now::Over;
-        let close = Close {
+    fn finish(&mut self, status: EpisodeStatus, stop: StopReason, said: &str) -> Vec<Ask> {
+        self.now = StageState::Over;
+        let close = Conclusion {
             status,
             stop,
             goal: &self.goal,
@@ -370,10 +395,15 @@ impl Stages {
         self.end()
     }
 
-    fn on_effect(&mut self, ask: AskId, outcome: &EffectOutcome, view: &View<'_>) -> Vec<Ask> {
-        match std::mem::replace(&mut self.now, Now::Over) {
-            Now::Running(running) => self.on_ran(running, ask, outcome, view),
-            Now::Reverting(reverting) => self.on_reverted(reverting, ask, outcome, view),
+    fn on_effect(
+        &mut self,
+        ask: AskId,
+        outcome: &EffectOutcome,
+        view: &ProgramView<'_>,
+    ) -> Vec<Ask> {
+        match std::mem::replace(&mut self.now, StageState::Over) {
+            StageState::Running(running) => self.on_ran(running, ask, outcome, view),
+            StageState::Reverting(reverting) => self.on_reverted(reverting, ask, outcome, view),
             other => {
                 self.now = other;
                 Vec::new()
@@ -383,49 +413,61 @@ impl Stages {
 }
 
 /// The number of the ask that comes after these.
-fn after(view: &View<'_>, asks: &[Ask]) -> AskId {
+fn after(view: &ProgramView<'_>, asks: &[Ask]) -> AskId {
     asks.iter().fold(view.next_ask, |ask, _| ask.next())
 }
 
-impl Program for Stages {
-    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+impl Program for StagesProgram {
+    fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
         match (&self.now, input) {
-            (_, Input::Host { ask, text }) if self.delivering.contains_key(&ask) => {
+            (_, ProgramInput::Host { ask, text }) if self.delivering.contains_key(&ask) => {
                 self.on_delivered(ask, text.as_str())
             }
-            (_, Input::Refused { ask, reason }) if self.delivering.contains_key(&ask) => {
+            (_, ProgramInput::Refused { ask, reason }) if self.delivering.contains_key(&ask) => {
                 self.on_undelivered(ask, &reason.to_string())
             }
-            (_, Input::Start(started)) => {
+            (_, ProgramInput::Start(started)) => {
                 started.goal.as_str().trim().clone_into(&mut self.goal);
-                self.speak(Stage::Plan, Vec::new(), view)
+                self.speak(PromptStage::Plan, Vec::new(), view)
             }
-            (Now::Speaking(stage, awaited), Input::Reply { ask, reply }) if *awaited == ask => {
+            (StageState::Speaking(stage, awaited), ProgramInput::Reply { ask, reply })
+                if *awaited == ask =>
+            {
                 self.on_reply(*stage, reply, view)
             }
-            (Now::Speaking(stage, awaited), Input::Failed { ask, failure }) if *awaited == ask => {
+            (StageState::Speaking(stage, awaited), ProgramInput::Failed { ask, failure })
+                if *awaited == ask =>
+            {
                 self.on_failed(*stage, failure, view)
             }
-            (Now::Speaking(_, awaited), Input::Refused { ask, reason }) if *awaited == ask => {
+            (StageState::Speaking(_, awaited), ProgramInput::Refused { ask, reason })
+                if *awaited == ask =>
+            {
                 self.on_refused(reason)
             }
-            (Now::Acting(_), input) => self.on_acting(input, view),
-            (Now::Running(_) | Now::Reverting(_), Input::Effect { ask, outcome }) => {
-                self.on_effect(ask, outcome, view)
-            }
-            (Now::Running(_) | Now::Reverting(_), Input::Refused { ask, reason }) => {
+            (StageState::Acting(_), input) => self.on_acting(input, view),
+            (
+                StageState::Running(_) | StageState::Reverting(_),
+                ProgramInput::Effect { ask, outcome },
+            ) => self.on_effect(ask, outcome, view),
+            (
+                StageState::Running(_) | StageState::Reverting(_),
+                ProgramInput::Refused { ask, reason },
+            ) => {
                 let outcome = EffectOutcome::Failed {
                     detail: Text::new(reason.to_string()),
                 };
                 self.on_effect(ask, &outcome, view)
             }
-            (Now::Voting(awaited, proposal), Input::Child { ask, result, .. })
+            (StageState::Voting(awaited, proposal), ProgramInput::Child { ask, result, .. })
                 if *awaited == ask =>
             {
                 let proposal = proposal.clone();
                 self.on_vote(&proposal, result, view)
             }
-            (Now::Voting(awaited, _), Input::Refused { ask, reason }) if *awaited == ask => {
+            (StageState::Voting(awaited, _), ProgramInput::Refused { ask, reason })
+                if *awaited == ask =>
+            {
                 self.on_refused(reason)
             }
             _ => Vec::new(),
@@ -442,9 +484,9 @@ impl Program for Stages {
 }
 
 /// The word for a risk one step up.
-const fn raised(risk: Risk) -> Risk {
+const fn raised(risk: PacketRisk) -> PacketRisk {
     match risk {
-        Risk::Low => Risk::Med,
-        Risk::Med | Risk::High => Risk::High,
+        PacketRisk::Low => PacketRisk::Med,
+        PacketRisk::Med | PacketRisk::High => PacketRisk::High,
     }
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::NAME;
-use crate::delivery::Way;
+use crate::delivery::ChannelRoute;
 use crate::event::ProgramSpec;
-use crate::inverse::Inverse;
+use crate::inverse::InverseTool;
 use crate::marker::Marker;
 use crate::program::ProgramError;
-use crate::programs::tools::Offered;
+use crate::programs::tools::OfferedTool;
 use crate::protocol::CouncilRole;
 use crate::unit::Millis;
 
@@ -20,18 +20,18 @@ const ACTS_CAP: u32 = 16;
 /// A command that may stand in an `EXECUTE:` block. Its first word is the tool's name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Action {
+pub struct StageAction {
     /// The tool, as the charter offers it.
-    pub offered: Offered,
+    pub offered: OfferedTool,
     /// What takes it back; nothing where nothing does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub inverse: Option<Inverse>,
+    pub inverse: Option<InverseTool>,
 }
 
 /// Who speaks in which stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Cast {
+pub struct StageRoles {
     /// Plans.
     pub plan: CouncilRole,
     /// Judges the plan.
@@ -44,7 +44,7 @@ pub struct Cast {
     pub verify: CouncilRole,
 }
 
-impl Default for Cast {
+impl Default for StageRoles {
     fn default() -> Self {
         Self {
             plan: CouncilRole::Prime,
@@ -59,16 +59,16 @@ impl Default for Cast {
 /// Parameters of `stages`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Params {
+pub struct StagesConfig {
     /// Standing instructions of every stage.
     pub system: String,
     /// Who speaks in which stage.
-    pub cast: Cast,
+    pub cast: StageRoles,
     /// Commands that may be run.
-    pub actions: Vec<Action>,
+    pub actions: Vec<StageAction>,
     /// Where blocks go, by their markers. Without any, blocks stand in the record and go nowhere.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub routes: BTreeMap<String, Vec<Way>>,
+    pub routes: BTreeMap<String, Vec<ChannelRoute>>,
     /// What the commands answer to, fixed before any model ran. The keys of effects are made of it.
     pub event: String,
     /// Characters of the acting model after which the observer looks again.
@@ -93,11 +93,11 @@ pub struct Params {
     pub council: Vec<CouncilRole>,
 }
 
-impl Default for Params {
+impl Default for StagesConfig {
     fn default() -> Self {
         Self {
             system: String::new(),
-            cast: Cast::default(),
+            cast: StageRoles::default(),
             actions: Vec::new(),
             routes: BTreeMap::new(),
             event: String::new(),
@@ -115,7 +115,7 @@ impl Default for Params {
     }
 }
 
-impl Params {
+impl StagesConfig {
     /// The specification of a `stages` program with these parameters.
     pub fn spec(&self) -> ProgramSpec {
         ProgramSpec::new(NAME, self)
@@ -135,7 +135,7 @@ impl Params {
             );
             return Err(ProgramError::params(NAME, cause));
         }
-        let mut names: Vec<&str> = params.actions.iter().map(Action::name).collect();
+        let mut names: Vec<&str> = params.actions.iter().map(StageAction::name).collect();
         names.sort_unstable();
         if names.windows(2).any(|pair| pair[0] == pair[1]) {
             return Err(ProgramError::params(NAME, "an action is there twice"));
@@ -152,17 +152,17 @@ impl Params {
     }
 
     /// Where blocks under a marker go.
-    pub fn ways(&self, marker: Marker) -> &[Way] {
+    pub fn ways(&self, marker: Marker) -> &[ChannelRoute] {
         self.routes.get(marker.as_str()).map_or(&[], Vec::as_slice)
     }
 
     /// The action that a command begins with.
-    pub(super) fn action(&self, name: &str) -> Option<&Action> {
+    pub(super) fn action(&self, name: &str) -> Option<&StageAction> {
         self.actions.iter().find(|one| one.name() == name)
     }
 }
 
-impl Action {
+impl StageAction {
     /// The word that a command begins with.
     pub fn name(&self) -> &str {
         &self.offered.spec.name

@@ -2,16 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::delivery::DeliveryNote;
-use crate::packet::Risk;
+use crate::delivery::ChannelDelivery;
+use crate::packet::PacketRisk;
 
 /// How an answer was come by.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Report {
+pub struct StagesReport {
     /// The blocks that were shown, in their order.
     pub blocks: Vec<BlockNote>,
     /// How much is at stake, as it stood at the end.
-    pub risk_level: Risk,
+    pub risk_level: PacketRisk,
     /// How sure the refined plan was, in thousandths.
     pub confidence_milli: Option<u16>,
     /// How often the acting model was stopped.
@@ -24,11 +24,11 @@ pub struct Report {
     pub verified: Option<bool>,
 }
 
-impl Default for Report {
+impl Default for StagesReport {
     fn default() -> Self {
         Self {
             blocks: Vec::new(),
-            risk_level: Risk::Low,
+            risk_level: PacketRisk::Low,
             confidence_milli: None,
             interrupts: 0,
             votes: Vec::new(),
@@ -47,7 +47,7 @@ pub struct BlockNote {
     pub text: String,
     /// What became of it on its channels, as far as that is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub deliveries: Vec<DeliveryNote>,
+    pub deliveries: Vec<ChannelDelivery>,
 }
 
 /// A vote of the council.
@@ -62,7 +62,7 @@ pub struct VoteNote {
 /// What became of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Fate {
+pub enum CommandFate {
     /// It is under way.
     Open,
     /// It was run.
@@ -85,7 +85,7 @@ pub struct CommandNote {
     /// Its words.
     pub argv: Vec<String>,
     /// What became of it.
-    pub fate: Fate,
+    pub fate: CommandFate,
     /// Whether it can be taken back.
     pub reversible: bool,
     /// What it printed, or why it was not run, clipped.

@@ -5,15 +5,15 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::report::{CommandNote, Fate};
-use super::words::{self, Stage};
-use super::{Now, Stages, after};
-use crate::argv::{self, Argv};
+use super::report::{CommandFate, CommandNote};
+use super::words::{self, PromptStage};
+use super::{StageState, StagesProgram, after};
+use crate::argv::{self, ArgumentVector};
 use crate::effect::{EffectOutcome, EffectRequest};
 use crate::id::AskId;
-use crate::outcome::{Status, clip};
-use crate::packet::Risk;
-use crate::program::{Ask, View};
+use crate::outcome::{EpisodeStatus, clip};
+use crate::packet::PacketRisk;
+use crate::program::{Ask, ProgramView};
 use crate::stop::StopReason;
 use crate::text::Text;
 use crate::tool::canonical;
@@ -22,22 +22,22 @@ use crate::tool::canonical;
 const SAID_CHARS: usize = 2_000;
 
 /// The command that is out, its place in the report, and those that come after it.
-pub(super) struct Running {
+pub(super) struct CommandRun {
     open: AskId,
     place: usize,
     next: VecDeque<usize>,
 }
 
 /// The command that takes another back, and those that come after it.
-pub(super) struct Reverting {
-    step: Running,
+pub(super) struct RevertRun {
+    step: CommandRun,
     /// Why.
     why: String,
 }
 
-impl Stages {
+impl StagesProgram {
     /// The commands of blocks; all of them can be run, or none is.
-    pub(super) fn read_commands(&self, blocks: &[String]) -> Result<Vec<Argv>, String> {
+    pub(super) fn read_commands(&self, blocks: &[String]) -> Result<Vec<ArgumentVector>, String> {
         let mut commands = Vec::new();
         for block in blocks {
             for read in argv::commands(block) {
@@ -66,13 +66,18 @@ impl Stages {
     }
 
     /// Runs commands one after the other: a later one may need an earlier one.
-    pub(super) fn run(&mut self, commands: Vec<Argv>, asks: Vec<Ask>, view: &View<'_>) -> Vec<Ask> {
+    pub(super) fn run(
+        &mut self,
+        commands: Vec<ArgumentVector>,
+        asks: Vec<Ask>,
+        view: &ProgramView<'_>,
+    ) -> Vec<Ask> {
         let first = self.report.commands.len();
         for command in commands {
             let action = self.params.action(command.program());
             self.report.commands.push(CommandNote {
                 argv: command.words().map(str::to_owned).collect(),
-                fate: Fate::Open,
+                fate: CommandFate::Open,
                 reversible: action.is_some_and(|action| action.inverse.is_some()),
                 said: String::new(),
             });
@@ -85,10 +90,10 @@ impl Stages {
         &mut self,
         mut next: VecDeque<usize>,
         mut asks: Vec<Ask>,
-        view: &View<'_>,
+        view: &ProgramView<'_>,
     ) -> Vec<Ask> {
         let Some(place) = next.pop_front() else {
-            return self.speak(Stage::Verify, asks, view);
+            return self.speak(PromptStage::Verify, asks, view);
         };
         let effect = self.report.commands.get(place).and_then(|note| {
             let (program, args) = note.argv.split_first()?;
@@ -96,26 +101,26 @@ impl Stages {
         });
         let open = after(view, &asks);
         asks.extend(effect.map(Ask::Effect));
-        self.now = Now::Running(Running { open, place, next });
+        self.now = StageState::Running(CommandRun { open, place, next });
         asks
     }
 
     /// A command came to its end. The next one is run, unless something is wrong.
     pub(super) fn on_ran(
         &mut self,
-        running: Running,
+        running: CommandRun,
         ask: AskId,
         outcome: &EffectOutcome,
-        view: &View<'_>,
+        view: &ProgramView<'_>,
     ) -> Vec<Ask> {
         if running.open != ask {
-            self.now = Now::Running(running);
+            self.now = StageState::Running(running);
             return Vec::new();
         }
         let (fate, said) = match outcome {
-            EffectOutcome::Confirmed { receipt } => (Fate::Done, receipt),
-            EffectOutcome::Failed { detail } => (Fate::Failed, detail),
-            EffectOutcome::Unknown { detail } => (Fate::Unknown, detail),
+            EffectOutcome::Confirmed { receipt } => (CommandFate::Done, receipt),
+            EffectOutcome::Failed { detail } => (CommandFate::Failed, detail),
+            EffectOutcome::Unknown { detail } => (CommandFate::Unknown, detail),
         };
         let mut line = String::new();
         if let Some(note) = self.report.commands.get_mut(running.place) {
@@ -123,26 +128,31 @@ impl Stages {
             note.said = words::bounded(&printed(said.as_str()), SAID_CHARS);
             line = format!("`{}`: {}", note.argv.join(" "), note.said);
         }
-        if fate == Fate::Done {
+        if fate == CommandFate::Done {
             return self.run_next(running.next, Vec::new(), view);
         }
         for place in running.next {
             if let Some(note) = self.report.commands.get_mut(place) {
-                note.fate = Fate::Skipped;
+                note.fate = CommandFate::Skipped;
             }
         }
-        if fate == Fate::Unknown {
+        if fate == CommandFate::Unknown {
             // What nobody knows is not gone on from.
             let why = format!("nobody knows whether it was run: {line}");
-            return self.finish(Status::NeedsReview, StopReason::ReviewFailed, &why);
+            return self.finish(EpisodeStatus::NeedsReview, StopReason::ReviewFailed, &why);
         }
         self.interrupt(&format!("a command failed: {line}"), view)
     }
 
     /// Takes back what can be taken back, the last first.
-    pub(super) fn revert(&mut self, why: String, asks: Vec<Ask>, view: &View<'_>) -> Vec<Ask> {
+    pub(super) fn revert(
+        &mut self,
+        why: String,
+        asks: Vec<Ask>,
+        view: &ProgramView<'_>,
+    ) -> Vec<Ask> {
         let notes = self.report.commands.iter().enumerate().rev();
-        let done = notes.filter(|(_, note)| note.fate == Fate::Done && note.reversible);
+        let done = notes.filter(|(_, note)| note.fate == CommandFate::Done && note.reversible);
         let next = done.map(|(place, _)| place).collect();
         self.revert_next(next, why, asks, view)
     }
@@ -152,14 +162,14 @@ impl Stages {
         mut next: VecDeque<usize>,
         why: String,
         mut asks: Vec<Ask>,
-        view: &View<'_>,
+        view: &ProgramView<'_>,
     ) -> Vec<Ask> {
         while let Some(place) = next.pop_front() {
             if let Some(effect) = self.inverse(place) {
                 let open = after(view, &asks);
                 asks.push(Ask::Effect(effect));
-                let step = Running { open, place, next };
-                self.now = Now::Reverting(Reverting { step, why });
+                let step = CommandRun { open, place, next };
+                self.now = StageState::Reverting(RevertRun { step, why });
                 return asks;
             }
         }
@@ -179,23 +189,23 @@ impl Stages {
 
     pub(super) fn on_reverted(
         &mut self,
-        reverting: Reverting,
+        reverting: RevertRun,
         ask: AskId,
         outcome: &EffectOutcome,
-        view: &View<'_>,
+        view: &ProgramView<'_>,
     ) -> Vec<Ask> {
         if reverting.step.open != ask {
-            self.now = Now::Reverting(reverting);
+            self.now = StageState::Reverting(reverting);
             return Vec::new();
         }
-        let Reverting { mut step, why } = reverting;
+        let RevertRun { mut step, why } = reverting;
         let fate = match outcome {
-            EffectOutcome::Confirmed { .. } => Fate::Reverted,
-            EffectOutcome::Failed { .. } => Fate::Done,
+            EffectOutcome::Confirmed { .. } => CommandFate::Reverted,
+            EffectOutcome::Failed { .. } => CommandFate::Done,
             EffectOutcome::Unknown { .. } => {
                 // What nobody knows is not gone on from.
                 step.next.clear();
-                Fate::PerhapsReverted
+                CommandFate::PerhapsReverted
             }
         };
         if let Some(note) = self.report.commands.get_mut(step.place) {
@@ -205,19 +215,22 @@ impl Stages {
     }
 
     /// Tells everyone that the result did not verify, and what stands nevertheless.
-    fn alert(&mut self, why: &str, mut asks: Vec<Ask>, view: &View<'_>) -> Vec<Ask> {
+    fn alert(&mut self, why: &str, mut asks: Vec<Ask>, view: &ProgramView<'_>) -> Vec<Ask> {
         let lines = |is_meant: &dyn Fn(&CommandNote) -> bool| -> Vec<String> {
             let meant = self.report.commands.iter().filter(|note| is_meant(note));
             meant
                 .map(|note| format!("`{}`", note.argv.join(" ")))
                 .collect()
         };
-        let stands = |note: &CommandNote| note.fate == Fate::Done;
+        let stands = |note: &CommandNote| note.fate == CommandFate::Done;
         let groups: [(&str, Vec<String>); 4] = [
-            ("taken back", lines(&|note| note.fate == Fate::Reverted)),
+            (
+                "taken back",
+                lines(&|note| note.fate == CommandFate::Reverted),
+            ),
             (
                 "perhaps taken back",
-                lines(&|note| note.fate == Fate::PerhapsReverted),
+                lines(&|note| note.fate == CommandFate::PerhapsReverted),
             ),
             (
                 "NOT taken back",
@@ -232,9 +245,9 @@ impl Stages {
         let told = groups.into_iter().filter(|(_, of_it)| !of_it.is_empty());
         said.extend(told.map(|(word, of_it)| format!("{word}: {}", of_it.join(", "))));
         let said = said.join("; ");
-        self.report.risk_level = Risk::High;
+        self.report.risk_level = PacketRisk::High;
         self.alarm(&said, &mut asks, view);
-        asks.extend(self.finish(Status::NeedsReview, StopReason::ReviewFailed, &said));
+        asks.extend(self.finish(EpisodeStatus::NeedsReview, StopReason::ReviewFailed, &said));
         asks
     }
 }
@@ -242,13 +255,13 @@ impl Stages {
 /// What a program printed, with its code where that is not zero; all that was said where it is no program's receipt.
 fn printed(receipt: &str) -> String {
     #[derive(Deserialize)]
-    struct Receipt {
+    struct CommandReceipt {
         code: i32,
         output: String,
     }
-    match serde_json::from_str::<Receipt>(receipt) {
-        Ok(Receipt { code: 0, output }) => output,
-        Ok(Receipt { code, output }) => format!("code {code}: {output}"),
+    match serde_json::from_str::<CommandReceipt>(receipt) {
+        Ok(CommandReceipt { code: 0, output }) => output,
+        Ok(CommandReceipt { code, output }) => format!("code {code}: {output}"),
         Err(_) => receipt.to_owned(),
     }
 }

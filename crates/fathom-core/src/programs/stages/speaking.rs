@@ -1,33 +1,35 @@
 //! What is said: blocks on their way to channels, and the end that waits for them.
 
 use super::report::BlockNote;
-use super::{BLOCK_CHARS, Stages, after, words};
-use crate::command::Block;
-use crate::delivery::{DOMAIN, DeliveryNote, DeliveryState, SHELL, Send, Sent, Way};
-use crate::domain::{Access, DomainRequest};
+use super::{BLOCK_CHARS, StagesProgram, after, words};
+use crate::command::OutputBlock;
+use crate::delivery::{
+    ChannelDelivery, ChannelRoute, DOMAIN, DeliveryReport, DeliveryRequest, DeliveryState, SHELL,
+};
+use crate::domain::{DomainAccess, DomainRequest};
 use crate::id::AskId;
 use crate::marker::{BlockKind, Marker};
-use crate::outcome::Verdict;
-use crate::program::{Ask, Program as _, View};
-use crate::protocol::{CouncilRole, Draft, MessageType};
+use crate::outcome::ProgramVerdict;
+use crate::program::{Ask, Program as _, ProgramView};
+use crate::protocol::{CouncilRole, MessageDraft, MessageType};
 use crate::text::Text;
 
-impl Stages {
+impl StagesProgram {
     /// Says a block on its channels, and keeps it for the report.
     pub(super) fn show(
         &mut self,
         kind: BlockKind,
         text: &str,
         asks: &mut Vec<Ask>,
-        view: &View<'_>,
+        view: &ProgramView<'_>,
     ) {
         self.say(kind, text, MessageType::Info, asks, view);
     }
 
     /// Tells everyone, and the council that Prime must look.
-    pub(super) fn alarm(&mut self, text: &str, asks: &mut Vec<Ask>, view: &View<'_>) {
+    pub(super) fn alarm(&mut self, text: &str, asks: &mut Vec<Ask>, view: &ProgramView<'_>) {
         let role = self.params.cast.verify;
-        let draft = Draft::escalation(role, text).at_risk(self.report.risk_level);
+        let draft = MessageDraft::escalation(role, text).at_risk(self.report.risk_level);
         asks.push(Ask::Post(Box::new(draft)));
         let kind = BlockKind::Marked(Marker::Interrupt);
         self.say(kind, text, MessageType::Escalation, asks, view);
@@ -39,7 +41,7 @@ impl Stages {
         text: &str,
         message: MessageType,
         asks: &mut Vec<Ask>,
-        view: &View<'_>,
+        view: &ProgramView<'_>,
     ) {
         let marker = kind.goes_as();
         let place = self.report.blocks.len();
@@ -49,7 +51,7 @@ impl Stages {
             deliveries: Vec::new(),
         });
         // Commands are run, each as an effect of its own.
-        let to: Vec<Way> = self
+        let to: Vec<ChannelRoute> = self
             .params
             .ways(marker)
             .iter()
@@ -57,10 +59,10 @@ impl Stages {
             .cloned()
             .collect();
         if to.is_empty() {
-            asks.push(Ask::Emit(Block::marked(kind, Text::from(text))));
+            asks.push(Ask::Emit(OutputBlock::marked(kind, Text::from(text))));
             return;
         }
-        let send = Send {
+        let send = DeliveryRequest {
             block: u32::try_from(place).unwrap_or(u32::MAX),
             kind: kind.as_str().to_owned(),
             text: text.to_owned(),
@@ -75,7 +77,7 @@ impl Stages {
         self.delivering.insert(after(view, asks), place);
         asks.push(Ask::Domain(DomainRequest::new(
             DOMAIN,
-            Access::Write,
+            DomainAccess::Write,
             request,
         )));
     }
@@ -93,7 +95,7 @@ impl Stages {
 
     /// A block was delivered, or was not.
     pub(super) fn on_delivered(&mut self, ask: AskId, answer: &str) -> Vec<Ask> {
-        match serde_json::from_str::<Sent>(answer) {
+        match serde_json::from_str::<DeliveryReport>(answer) {
             Ok(sent) => self.settle(ask, sent.deliveries),
             Err(_) => self.on_undelivered(ask, "the answer cannot be read"),
         }
@@ -108,7 +110,7 @@ impl Stages {
             .and_then(|block| Marker::from_name(&block.marker));
         let ways = marker.map_or(&[][..], |marker| self.params.ways(marker));
         let failed = ways.iter().filter(|way| way.channel != SHELL);
-        let failed = failed.map(|way| DeliveryNote {
+        let failed = failed.map(|way| ChannelDelivery {
             channel: way.channel.clone(),
             log: way.log,
             state: DeliveryState::Failed,
@@ -118,7 +120,7 @@ impl Stages {
         self.settle(ask, failed)
     }
 
-    fn settle(&mut self, ask: AskId, deliveries: Vec<DeliveryNote>) -> Vec<Ask> {
+    fn settle(&mut self, ask: AskId, deliveries: Vec<ChannelDelivery>) -> Vec<Ask> {
         if let Some(place) = self.delivering.remove(&ask)
             && let Some(block) = self.report.blocks.get_mut(place)
         {
@@ -135,7 +137,7 @@ impl Stages {
         let Some(verdict) = self.ending.take() else {
             return Vec::new();
         };
-        vec![Ask::Finish(Box::new(Verdict {
+        vec![Ask::Finish(Box::new(ProgramVerdict {
             report: self.report(),
             ..*verdict
         }))]

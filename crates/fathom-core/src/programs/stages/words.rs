@@ -1,15 +1,15 @@
 //! What each stage is told, the form of its reply, and how the reply is read.
 
 use super::report::CommandNote;
-use crate::argv::Argv;
-use crate::command::Block;
+use crate::argv::ArgumentVector;
+use crate::command::OutputBlock;
 use crate::marker::{BlockKind, Marker, blocks};
 use crate::programs::reply::labels::last_value;
 use crate::text::Text;
 
 /// A stage of thinking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum PromptStage {
     Plan,
     Refine,
     Observe,
@@ -17,7 +17,7 @@ pub(super) enum Stage {
     Verify,
 }
 
-impl Stage {
+impl PromptStage {
     /// The key of its instruction in the charter.
     pub(super) const fn key(self) -> &'static str {
         match self {
@@ -101,7 +101,8 @@ pub(super) fn steps(plan: &str) -> String {
 
 /// Why the observer stops the stream; nothing only where it says `OK`.
 pub(super) fn interrupt(reply: &str) -> Option<String> {
-    let is_interrupt = |block: &Block| block.kind() == Some(BlockKind::Marked(Marker::Interrupt));
+    let is_interrupt =
+        |block: &OutputBlock| block.kind() == Some(BlockKind::Marked(Marker::Interrupt));
     if blocks(reply).iter().any(is_interrupt) {
         let why = block(reply, Marker::Interrupt);
         return Some(why.unwrap_or_else(|| "the observer did not say why".to_owned()));
@@ -144,7 +145,7 @@ pub(super) fn commands<'a>(names: impl Iterator<Item = (&'a str, &'a str)>) -> S
 }
 
 /// A command as a person reads it.
-pub(super) fn line(argv: &Argv) -> String {
+pub(super) fn line(argv: &ArgumentVector) -> String {
     let words: Vec<&str> = argv.words().collect();
     words.join(" ")
 }
@@ -159,7 +160,7 @@ pub(super) fn tried(note: &CommandNote) -> String {
 }
 
 /// The blocks of a reply that say something.
-pub(super) fn spoken(reply: &str) -> Vec<Block> {
+pub(super) fn spoken(reply: &str) -> Vec<OutputBlock> {
     let mut spoken = blocks(reply);
     for block in &mut spoken {
         block.text = Text::from(block.text.as_str().trim());

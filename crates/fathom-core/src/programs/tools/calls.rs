@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use jsonschema::Validator;
 use serde_json::Value;
 
-use super::params::{Offered, Params};
-use super::report::{CallNote, Came, Report, Ruling};
+use super::params::{OfferedTool, ToolsConfig};
+use super::report::{CallNote, CallOutcome, CallRuling, ToolsReport};
 use super::words;
 use crate::amounts::Dimension;
 use crate::effect::{DENIED, EffectClass, EffectOutcome, EffectRequest};
 use crate::id::AskId;
 use crate::outcome::clip;
-use crate::program::{Ask, View};
+use crate::program::{Ask, ProgramView};
 use crate::stop::Refusal;
 use crate::text::Text;
 use crate::tool::{ToolCall, canonical};
@@ -30,20 +30,20 @@ const ARGUMENTS_CHARS: usize = 1000;
 const RECEIPT_CHARS: usize = 500;
 
 /// A tool by its place and what it is called with.
-type Key = (usize, String);
+type CallSignature = (usize, String);
 
 /// One call of the present turn.
-struct Slot {
+struct CallSlot {
     /// Its place in the report.
     note: usize,
     /// What is called; nothing when the call cannot be made.
-    key: Option<Key>,
+    key: Option<CallSignature>,
     /// What the model is told of it.
     told: Option<Value>,
 }
 
 /// What came of a turn's calls.
-pub(super) struct Round {
+pub(super) struct CallRound {
     /// What the model is told.
     pub(super) told: String,
     /// No call could be made.
@@ -53,26 +53,26 @@ pub(super) struct Round {
 }
 
 /// All calls of the episode.
-pub(super) struct Calls {
+pub(super) struct CallHistory {
     validators: Vec<Validator>,
     /// Calls that were asked for so far, by tool.
     counts: BTreeMap<usize, u32>,
-    slots: Vec<Slot>,
+    slots: Vec<CallSlot>,
     open: BTreeMap<AskId, usize>,
     bytes_max: usize,
     /// Effects that may have happened: they are not wanted twice.
-    done: BTreeSet<Key>,
+    done: BTreeSet<CallSignature>,
     /// The last outcome of each call, and how often it came in a row.
-    outcomes: BTreeMap<Key, (Ruling, String, u32)>,
+    outcomes: BTreeMap<CallSignature, (CallRuling, String, u32)>,
     names: Vec<(String, EffectClass)>,
     /// The budget that left no room for a call.
     pub(super) ran_out: Option<Dimension>,
     /// Nobody knows of some effect whether it happened.
     pub(super) is_in_doubt: bool,
-    pub(super) report: Report,
+    pub(super) report: ToolsReport,
 }
 
-impl Calls {
+impl CallHistory {
     pub(super) fn new(validators: Vec<Validator>) -> Self {
         Self {
             validators,
@@ -85,7 +85,7 @@ impl Calls {
             names: Vec::new(),
             ran_out: None,
             is_in_doubt: false,
-            report: Report::default(),
+            report: ToolsReport::default(),
         }
     }
 
@@ -93,8 +93,8 @@ impl Calls {
     pub(super) fn begin(
         &mut self,
         wanted: &[ToolCall],
-        params: &Params,
-        view: &View<'_>,
+        params: &ToolsConfig,
+        view: &ProgramView<'_>,
     ) -> Vec<Ask> {
         self.slots.clear();
         self.open.clear();
@@ -119,7 +119,7 @@ impl Calls {
                     if offered.class == EffectClass::Effect {
                         self.done.insert((tool, arguments.clone()));
                     }
-                    self.note(call, Ruling::Open, Some((tool, arguments)));
+                    self.note(call, CallRuling::Open, Some((tool, arguments)));
                 }
                 Err(why) => self.invalid(call, &why),
             }
@@ -135,7 +135,7 @@ impl Calls {
     }
 
     /// The tool and its arguments in canonical form, or why the call cannot be made.
-    fn check(&self, call: &ToolCall, params: &Params) -> Result<Key, String> {
+    fn check(&self, call: &ToolCall, params: &ToolsConfig) -> Result<CallSignature, String> {
         let tool = params.find(call.name.as_str()).ok_or("no such tool")?;
         let arguments = call.arguments.as_str();
         if arguments.len() > ARGUMENTS_BYTES_MAX {
@@ -165,7 +165,7 @@ impl Calls {
         Ok(key)
     }
 
-    fn ask(&mut self, tool: usize, offered: &Offered, arguments: &str, event: &str) -> Ask {
+    fn ask(&mut self, tool: usize, offered: &OfferedTool, arguments: &str, event: &str) -> Ask {
         let count = self.counts.entry(tool).or_default();
         *count += 1;
         Ask::Effect(EffectRequest {
@@ -178,7 +178,7 @@ impl Calls {
         })
     }
 
-    fn note(&mut self, call: &ToolCall, decision: Ruling, key: Option<Key>) {
+    fn note(&mut self, call: &ToolCall, decision: CallRuling, key: Option<CallSignature>) {
         let arguments = match &key {
             Some((_, arguments)) => arguments,
             None => call.arguments.as_str(),
@@ -190,7 +190,7 @@ impl Calls {
             outcome: None,
             receipt: String::new(),
         });
-        self.slots.push(Slot {
+        self.slots.push(CallSlot {
             note: self.report.calls.len() - 1,
             told: None,
             key,
@@ -199,7 +199,7 @@ impl Calls {
 
     fn invalid(&mut self, call: &ToolCall, why: &str) {
         self.report.invalid += 1;
-        self.note(call, Ruling::Invalid, None);
+        self.note(call, CallRuling::Invalid, None);
         if let (Some(slot), Some(note)) = (self.slots.last_mut(), self.report.calls.last_mut()) {
             slot.told = Some(words::not_made(
                 slot.note + 1,
@@ -215,13 +215,17 @@ impl Calls {
     pub(super) fn settled(&mut self, ask: AskId, outcome: &EffectOutcome) -> bool {
         let (ruling, came, said) = match outcome {
             EffectOutcome::Confirmed { receipt } => {
-                (Ruling::Allowed, Some(Came::Confirmed), receipt)
+                (CallRuling::Allowed, Some(CallOutcome::Confirmed), receipt)
             }
             EffectOutcome::Failed { detail } if detail.as_str().starts_with(DENIED) => {
-                (Ruling::Denied, None, detail)
+                (CallRuling::Denied, None, detail)
             }
-            EffectOutcome::Failed { detail } => (Ruling::Allowed, Some(Came::Failed), detail),
-            EffectOutcome::Unknown { detail } => (Ruling::Allowed, Some(Came::Unknown), detail),
+            EffectOutcome::Failed { detail } => {
+                (CallRuling::Allowed, Some(CallOutcome::Failed), detail)
+            }
+            EffectOutcome::Unknown { detail } => {
+                (CallRuling::Allowed, Some(CallOutcome::Unknown), detail)
+            }
         };
         self.close(ask, ruling, came, said.as_str())
     }
@@ -231,10 +235,16 @@ impl Calls {
         if let Refusal::Budget { dimension } | Refusal::Closing { dimension } = reason {
             self.ran_out = Some(*dimension);
         }
-        self.close(ask, Ruling::Refused, None, &reason.to_string())
+        self.close(ask, CallRuling::Refused, None, &reason.to_string())
     }
 
-    fn close(&mut self, ask: AskId, ruling: Ruling, came: Option<Came>, said: &str) -> bool {
+    fn close(
+        &mut self,
+        ask: AskId,
+        ruling: CallRuling,
+        came: Option<CallOutcome>,
+        said: &str,
+    ) -> bool {
         let Some(place) = self.open.remove(&ask) else {
             return false;
         };
@@ -247,14 +257,14 @@ impl Calls {
         let (tool, class) = self.names.get(key.0).cloned().unwrap_or_default();
         let number = slot.note + 1;
         let status = match (ruling, came) {
-            (Ruling::Refused, _) => "refused",
+            (CallRuling::Refused, _) => "refused",
             (_, None) => "denied",
-            (_, Some(Came::Confirmed)) => "confirmed",
-            (_, Some(Came::Failed)) => "failed",
-            (_, Some(Came::Unknown)) => "unknown",
+            (_, Some(CallOutcome::Confirmed)) => "confirmed",
+            (_, Some(CallOutcome::Failed)) => "failed",
+            (_, Some(CallOutcome::Unknown)) => "unknown",
         };
         let mut told = match ruling {
-            Ruling::Refused => words::not_made(number, &tool, status, said),
+            CallRuling::Refused => words::not_made(number, &tool, status, said),
             // A platform may claim to be the gateway, so a rule stands where all that comes from outside does.
             _ => words::answered(number, &tool, status, said, self.bytes_max),
         };
@@ -269,10 +279,12 @@ impl Calls {
         self.outcomes
             .insert(key.clone(), (ruling, said.to_owned(), times));
         slot.told = Some(told);
-        if class == EffectClass::Effect && !matches!(came, Some(Came::Confirmed | Came::Unknown)) {
+        if class == EffectClass::Effect
+            && !matches!(came, Some(CallOutcome::Confirmed | CallOutcome::Unknown))
+        {
             self.done.remove(&key);
         }
-        self.is_in_doubt |= class == EffectClass::Effect && came == Some(Came::Unknown);
+        self.is_in_doubt |= class == EffectClass::Effect && came == Some(CallOutcome::Unknown);
         if let Some(note) = self.report.calls.get_mut(slot.note) {
             note.decision = ruling;
             note.outcome = came;
@@ -282,11 +294,11 @@ impl Calls {
     }
 
     /// What came of the turn's calls.
-    pub(super) fn end(&mut self) -> Round {
+    pub(super) fn end(&mut self) -> CallRound {
         let slots = std::mem::take(&mut self.slots);
         let keys = slots.iter().filter_map(|slot| slot.key.as_ref());
         let outcomes = keys.filter_map(|key| self.outcomes.get(key));
-        Round {
+        CallRound {
             repeats: outcomes.into_iter().any(|(_, _, times)| *times >= SAME_MAX),
             all_invalid: slots.iter().all(|slot| slot.key.is_none()),
             told: slots
@@ -302,7 +314,7 @@ impl Calls {
         let calls = &self.report.calls;
         let confirmed = calls
             .iter()
-            .filter(|call| call.outcome == Some(Came::Confirmed));
+            .filter(|call| call.outcome == Some(CallOutcome::Confirmed));
         format!("{} calls, {} confirmed", calls.len(), confirmed.count())
     }
 }

@@ -12,21 +12,21 @@ use crate::amounts::Dimension;
 use crate::event::ProgramSpec;
 use crate::failure::{FailureKind, ModelFailure};
 use crate::id::AskId;
-use crate::model::{Ending, Message, Reply, Speaker};
-use crate::outcome::{Status, Verdict};
-use crate::packet::{Packet, Share};
-use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
+use crate::model::{ChatMessage, FinishReason, ModelReply, Speaker};
+use crate::outcome::{EpisodeStatus, ProgramVerdict};
+use crate::packet::{Packet, PacketShare};
+use crate::program::{Ask, ModelAsk, OnOutage, Program, ProgramError, ProgramInput, ProgramView};
 use crate::stop::{Refusal, StopReason};
 use crate::text::Text;
-use crate::tool::{Spoken, ToolCall, read_reply};
+use crate::tool::{ToolCall, ToolReply, read_reply};
 
-use super::close::Close;
+use super::close::Conclusion;
 use super::reply::{after_thoughts, unfenced};
-use calls::Calls;
+use calls::CallHistory;
 
 pub use calls::{ARGUMENTS_BYTES_MAX, CALLS_MAX};
-pub use params::{Offered, Params, TURNS_CAP};
-pub use report::{CallNote, Came, Report, Ruling};
+pub use params::{OfferedTool, TURNS_CAP, ToolsConfig};
+pub use report::{CallNote, CallOutcome, CallRuling, ToolsReport};
 
 /// The program's name.
 pub const NAME: &str = "tools";
@@ -35,16 +35,16 @@ pub const NAME: &str = "tools";
 const INVALID_TURNS_MAX: u32 = 3;
 
 /// The program.
-pub struct Tools {
-    params: Params,
+pub struct ToolsProgram {
+    params: ToolsConfig,
     schema: Option<Validator>,
     goal: String,
     standing: Text,
     /// The model's turn that is awaited, if it is the model's.
     awaited: Option<AskId>,
-    calls: Calls,
+    calls: CallHistory,
     /// What was said, oldest first.
-    history: Vec<Message>,
+    history: Vec<ChatMessage>,
     /// What the model is told next.
     next: String,
     turns: u32,
@@ -54,13 +54,13 @@ pub struct Tools {
     best: Option<Text>,
 }
 
-impl Tools {
+impl ToolsProgram {
     /// Reads the parameters.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
-        let params = Params::read(spec)?;
+        let params = ToolsConfig::read(spec)?;
         Ok(Self {
             schema: params.answer_validator()?,
-            calls: Calls::new(params.validators()?),
+            calls: CallHistory::new(params.validators()?),
             params,
             goal: String::new(),
             standing: Text::default(),
@@ -74,7 +74,7 @@ impl Tools {
         })
     }
 
-    fn turn(&mut self, view: &View<'_>) -> Vec<Ask> {
+    fn turn(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         self.turns += 1;
         self.is_last_turn = view.closing.is_some()
             || self.calls.ran_out.is_some()
@@ -91,10 +91,10 @@ impl Tools {
             tools.clear();
         }
         said.push_str(&words::footing(self.turns, &self.params, view));
-        let said = Message::new(Speaker::User, said);
+        let said = ChatMessage::new(Speaker::User, said);
         let packet = Packet {
             standing: self.standing.clone(),
-            shares: vec![Share::history(self.history.clone())],
+            shares: vec![PacketShare::history(self.history.clone())],
             prompt: vec![said.clone()],
             ..Packet::default()
         };
@@ -119,24 +119,24 @@ impl Tools {
     }
 
     /// Another turn if there is one.
-    fn go_on(&mut self, next: String, view: &View<'_>) -> Vec<Ask> {
+    fn go_on(&mut self, next: String, view: &ProgramView<'_>) -> Vec<Ask> {
         if self.is_last_turn {
             let why = "the last turn brought no answer";
-            return self.finish(Status::NeedsReview, self.exhausted(view), why);
+            return self.finish(EpisodeStatus::NeedsReview, self.exhausted(view), why);
         }
         self.next = next;
         self.turn(view)
     }
 
     /// The limit that made this turn the last one.
-    fn exhausted(&self, view: &View<'_>) -> StopReason {
+    fn exhausted(&self, view: &ProgramView<'_>) -> StopReason {
         let dimension = view.closing.or(self.calls.ran_out);
         StopReason::BudgetExhausted {
             dimension: dimension.unwrap_or(Dimension::Calls),
         }
     }
 
-    fn on_turn(&mut self, reply: &Reply, view: &View<'_>) -> Vec<Ask> {
+    fn on_turn(&mut self, reply: &ModelReply, view: &ProgramView<'_>) -> Vec<Ask> {
         self.awaited = None;
         let wanted = self.wanted(reply);
         let words = after_thoughts(reply.text.as_str());
@@ -147,7 +147,8 @@ impl Tools {
         let said = Some(words).filter(|_| wanted == reply.tool_calls);
         let said = said.unwrap_or_default();
         let said = words::turn(said, &wanted, self.params.result_bytes_max);
-        self.history.push(Message::new(Speaker::Assistant, said));
+        self.history
+            .push(ChatMessage::new(Speaker::Assistant, said));
         if wanted.is_empty() {
             return self.on_answer(words, reply, view);
         }
@@ -160,7 +161,7 @@ impl Tools {
     }
 
     /// The calls that a reply wants. Some models write them as words.
-    fn wanted(&self, reply: &Reply) -> Vec<ToolCall> {
+    fn wanted(&self, reply: &ModelReply) -> Vec<ToolCall> {
         if self.is_last_turn {
             return Vec::new();
         }
@@ -168,17 +169,19 @@ impl Tools {
             return reply.tool_calls.clone();
         }
         match read_reply(&unfenced(reply.text.as_str())) {
-            Ok(Spoken::Call(call)) if self.params.find(call.name.as_str()).is_some() => vec![call],
+            Ok(ToolReply::Call(call)) if self.params.find(call.name.as_str()).is_some() => {
+                vec![call]
+            }
             _ => Vec::new(),
         }
     }
 
     /// All calls of the turn came to something.
-    fn after_calls(&mut self, view: &View<'_>) -> Vec<Ask> {
+    fn after_calls(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         let round = self.calls.end();
         if round.repeats {
             return self.finish(
-                Status::NeedsReview,
+                EpisodeStatus::NeedsReview,
                 StopReason::NoNewInformation,
                 "the same call had the same outcome again and again",
             );
@@ -190,7 +193,7 @@ impl Tools {
         };
         if self.invalid_turns == INVALID_TURNS_MAX {
             return self.finish(
-                Status::NeedsReview,
+                EpisodeStatus::NeedsReview,
                 StopReason::NoNewInformation,
                 "the model wanted nothing but calls that cannot be made",
             );
@@ -198,8 +201,8 @@ impl Tools {
         self.go_on(format!("{}\n{}", words::RESULTS, round.told), view)
     }
 
-    fn on_answer(&mut self, words: &str, reply: &Reply, view: &View<'_>) -> Vec<Ask> {
-        if reply.ending == Ending::Truncated && !reply.text.is_blank() {
+    fn on_answer(&mut self, words: &str, reply: &ModelReply, view: &ProgramView<'_>) -> Vec<Ask> {
+        if reply.ending == FinishReason::Truncated && !reply.text.is_blank() {
             return self.go_on(words::CUT.to_owned(), view);
         }
         if words.trim().is_empty() {
@@ -212,18 +215,21 @@ impl Tools {
         if let Some(problems) = self.mismatch(&unfenced(words)) {
             if self.is_last_turn {
                 let said = format!("the answer does not meet its schema: {problems}");
-                return self.finish(Status::NeedsReview, StopReason::ReviewFailed, &said);
+                return self.finish(EpisodeStatus::NeedsReview, StopReason::ReviewFailed, &said);
             }
             return self.go_on(words::mismatch(&problems), view);
         }
         if self.is_last_turn {
             let why = "a limit ended the work before the model did";
-            return self.finish(Status::NeedsReview, self.exhausted(view), why);
+            return self.finish(EpisodeStatus::NeedsReview, self.exhausted(view), why);
         }
         let (status, said) = if self.calls.is_in_doubt {
-            (Status::NeedsReview, "answered, with an effect in doubt")
+            (
+                EpisodeStatus::NeedsReview,
+                "answered, with an effect in doubt",
+            )
         } else {
-            (Status::Ok, "answered")
+            (EpisodeStatus::Ok, "answered")
         };
         self.finish(status, StopReason::Success, said)
     }
@@ -238,19 +244,28 @@ impl Tools {
         calls::problems(schema, &json)
     }
 
-    fn on_failed(&mut self, failure: &ModelFailure, view: &View<'_>) -> Vec<Ask> {
+    fn on_failed(&mut self, failure: &ModelFailure, view: &ProgramView<'_>) -> Vec<Ask> {
         self.awaited = None;
         if failure.kind == FailureKind::Empty {
             return self.go_on(words::NUDGE.to_owned(), view);
         }
-        self.finish(Status::Failed, failure.as_stop(), &failure.to_string())
+        self.finish(
+            EpisodeStatus::Failed,
+            failure.as_stop(),
+            &failure.to_string(),
+        )
     }
 
     fn on_refused(&mut self, reason: &Refusal) -> Vec<Ask> {
         self.finish(reason.as_status(), reason.as_stop(), &reason.to_string())
     }
 
-    fn on_call_refused(&mut self, ask: AskId, reason: &Refusal, view: &View<'_>) -> Vec<Ask> {
+    fn on_call_refused(
+        &mut self,
+        ask: AskId,
+        reason: &Refusal,
+        view: &ProgramView<'_>,
+    ) -> Vec<Ask> {
         if let Refusal::Killed { .. } | Refusal::Stopping = reason {
             return self.on_refused(reason);
         }
@@ -260,8 +275,8 @@ impl Tools {
         Vec::new()
     }
 
-    fn finish(&self, status: Status, stop: StopReason, said: &str) -> Vec<Ask> {
-        let close = Close {
+    fn finish(&self, status: EpisodeStatus, stop: StopReason, said: &str) -> Vec<Ask> {
+        let close = Conclusion {
             status,
             stop,
             goal: &self.goal,
@@ -270,40 +285,44 @@ impl Tools {
             work: format!("{} turns, {}", self.turns, self.calls.tally()),
             decisions: &[],
         };
-        vec![Ask::Finish(Box::new(Verdict {
+        vec![Ask::Finish(Box::new(ProgramVerdict {
             report: self.report(),
             ..close.verdict()
         }))]
     }
 }
 
-impl Program for Tools {
-    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+impl Program for ToolsProgram {
+    fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
         match input {
-            Input::Start(started) => {
+            ProgramInput::Start(started) => {
                 started.goal.as_str().clone_into(&mut self.goal);
                 self.standing = Text::new(words::standing(&self.params, &self.goal));
                 self.turn(view)
             }
-            Input::Reply { ask, reply } if self.awaited == Some(ask) => self.on_turn(reply, view),
-            Input::Failed { ask, failure } if self.awaited == Some(ask) => {
+            ProgramInput::Reply { ask, reply } if self.awaited == Some(ask) => {
+                self.on_turn(reply, view)
+            }
+            ProgramInput::Failed { ask, failure } if self.awaited == Some(ask) => {
                 self.on_failed(failure, view)
             }
-            Input::Refused { ask, reason } if self.awaited == Some(ask) => self.on_refused(reason),
-            Input::Refused { ask, reason } => self.on_call_refused(ask, reason, view),
-            Input::Effect { ask, outcome } if self.calls.settled(ask, outcome) => {
+            ProgramInput::Refused { ask, reason } if self.awaited == Some(ask) => {
+                self.on_refused(reason)
+            }
+            ProgramInput::Refused { ask, reason } => self.on_call_refused(ask, reason, view),
+            ProgramInput::Effect { ask, outcome } if self.calls.settled(ask, outcome) => {
                 self.after_calls(view)
             }
-            Input::Effect { .. }
-            | Input::Delta { .. }
-            | Input::Reply { .. }
-            | Input::Failed { .. }
-            | Input::Child { .. }
-            | Input::Host { .. }
-            | Input::Cell { .. }
-            | Input::CellEnded { .. }
-            | Input::Signal(_)
-            | Input::Tick => Vec::new(),
+            ProgramInput::Effect { .. }
+            | ProgramInput::Delta { .. }
+            | ProgramInput::Reply { .. }
+            | ProgramInput::Failed { .. }
+            | ProgramInput::Child { .. }
+            | ProgramInput::Host { .. }
+            | ProgramInput::Cell { .. }
+            | ProgramInput::CellEnded { .. }
+            | ProgramInput::Signal(_)
+            | ProgramInput::Tick => Vec::new(),
         }
     }
 
@@ -312,7 +331,7 @@ impl Program for Tools {
     }
 
     fn report(&self) -> Option<Text> {
-        let report = Report {
+        let report = ToolsReport {
             turns: self.turns,
             ..self.calls.report.clone()
         };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::NAME;
-use crate::effect::{EffectClass, Target};
+use crate::effect::{EffectClass, EffectTarget};
 use crate::event::ProgramSpec;
 use crate::program::ProgramError;
 use crate::tool::ToolSpec;
@@ -17,24 +17,24 @@ pub const TURNS_CAP: u32 = 100;
 /// A tool as the charter offers it. The model has a say in its arguments and in nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Offered {
+pub struct OfferedTool {
     /// What the model is told.
     pub spec: ToolSpec,
     /// What it does to the world.
     #[serde(default)]
     pub class: EffectClass,
     /// Where it lands.
-    pub target: Target,
+    pub target: EffectTarget,
 }
 
 /// Parameters of `tools`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Params {
+pub struct ToolsConfig {
     /// Standing instructions.
     pub system: String,
     /// The tools.
-    pub tools: Vec<Offered>,
+    pub tools: Vec<OfferedTool>,
     /// What the calls answer to, fixed before any model ran. The keys of effects are made of it.
     pub event: String,
     /// Most turns of the model.
@@ -51,7 +51,7 @@ pub struct Params {
     pub schema: Option<serde_json::Value>,
 }
 
-impl Default for Params {
+impl Default for ToolsConfig {
     fn default() -> Self {
         Self {
             system: String::new(),
@@ -67,7 +67,7 @@ impl Default for Params {
     }
 }
 
-impl Params {
+impl ToolsConfig {
     /// The specification of a `tools` program with these parameters.
     pub fn spec(&self) -> ProgramSpec {
         ProgramSpec::new(NAME, self)
@@ -86,7 +86,7 @@ impl Params {
             return Err(invalid("`event` is empty"));
         }
         let mut names = BTreeSet::new();
-        for Offered { spec, .. } in &params.tools {
+        for OfferedTool { spec, .. } in &params.tools {
             if !names.insert(&spec.name) {
                 return Err(invalid(format!("there are two tools `{}`", spec.name)));
             }
@@ -101,7 +101,7 @@ impl Params {
 
     /// What holds the arguments of each tool to its schema.
     pub(super) fn validators(&self) -> Result<Vec<jsonschema::Validator>, ProgramError> {
-        let validator = |offered: &Offered| {
+        let validator = |offered: &OfferedTool| {
             let ToolSpec { name, schema, .. } = &offered.spec;
             let schema = serde_json::from_str(schema.as_str())
                 .map_err(|error| invalid(format!("schema of tool `{name}`: {error}")))?;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// How an answer was come by.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Report {
+pub struct ToolsReport {
     /// Turns of the model.
     pub turns: u32,
     /// Calls that could not be made: no such tool, arguments of another form, too many at once.
@@ -16,7 +16,7 @@ pub struct Report {
 /// What was said to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ruling {
+pub enum CallRuling {
     /// It could not be made.
     Invalid,
     /// Nothing yet.
@@ -32,7 +32,7 @@ pub enum Ruling {
 /// What became of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Came {
+pub enum CallOutcome {
     /// It happened.
     Confirmed,
     /// It did not.
@@ -49,10 +49,10 @@ pub struct CallNote {
     /// Its arguments, clipped.
     pub arguments: String,
     /// What was said to it.
-    pub decision: Ruling,
+    pub decision: CallRuling,
     /// What became of it, once it went out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<Came>,
+    pub outcome: Option<CallOutcome>,
     /// What came back, or why nothing did, clipped.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub receipt: String,

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::calls::CALLS_MAX;
-use super::params::Params;
-use crate::program::View;
+use super::params::ToolsConfig;
+use crate::program::ProgramView;
 use crate::tool::ToolCall;
 
 const HOW: &str = "\
@@ -16,7 +16,7 @@ A call may be denied or fail: then do something else, or say what is missing. Sa
 done. When the task is done, or cannot be, answer in plain words without a call.";
 
 /// What stands before everything else, the same in every turn.
-pub(super) fn standing(params: &Params, goal: &str) -> String {
+pub(super) fn standing(params: &ToolsConfig, goal: &str) -> String {
     let mut text = params.system.trim().to_owned();
     if !text.is_empty() {
         text.push_str("\n\n");
@@ -49,7 +49,7 @@ pub(super) const SAME: &str =
     "the same call had the same outcome before: do something else, or answer";
 
 /// How far the work is, below what is said.
-pub(super) fn footing(turn: u32, params: &Params, view: &View<'_>) -> String {
+pub(super) fn footing(turn: u32, params: &ToolsConfig, view: &ProgramView<'_>) -> String {
     let mut text = format!("\n[turn {turn} of {}", params.turns_max);
     for (name, left) in [
         ("calls of tools", view.left.tools),

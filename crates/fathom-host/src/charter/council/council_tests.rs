@@ -1,4 +1,4 @@
-use fathom_core::programs::council::{Confidence, Reuse, Synthesis};
+use fathom_core::programs::council::{ConfidenceSource, ReusePolicy, SynthesisMode};
 use fathom_core::unit::Millis;
 use fathom_models::count_o200k;
 
@@ -15,10 +15,10 @@ pub(super) const ROOM: &str = "[budget]\ncalls = 100\n[recursion]\nmax_depth = 2
 pub(super) const CHIEF: &str = "[[council.chief]]\nid = \"IT\"\nfocus = \"Systems.\"\n";
 
 /// The minimal `charter.toml`, and `more`.
-pub(super) fn checked(more: &str) -> super::super::Checked {
+pub(super) fn checked(more: &str) -> super::super::CheckReport {
     let text = format!("{MANIFEST}{more}");
     let files = [("charter.toml".to_owned(), Some(text.into_bytes()))];
-    check_files(&files.into(), Findings::default(), &|_| 0)
+    check_files(&files.into(), FindingList::default(), &|_| 0)
 }
 
 fn good(more: &str) -> Charter {
@@ -35,12 +35,12 @@ fn warnings(more: &str) -> Vec<String> {
 }
 
 /// The rules of a council with one chief and these keys.
-fn rules(keys: &str) -> Rules {
+fn rules(keys: &str) -> BallotRules {
     let charter = good(&format!("{ROOM}[council]\n{keys}\n{CHIEF}"));
     charter.council.expect("said").remote
 }
 
-fn built_in() -> Council {
+fn built_in() -> CouncilCharter {
     let charter = Charter::built_in("council").expect("built in");
     charter.council.expect("said")
 }
@@ -100,7 +100,7 @@ fn c02_the_built_in_council_has_chiefs_with_sub_chiefs_of_their_own() {
 #[test]
 fn c02_the_texts_of_the_built_in_council_are_short() {
     let council = built_in();
-    for profile in [Profile::Local, Profile::Remote] {
+    for profile in [ModelProfile::Local, ModelProfile::Remote] {
         let tokens = count_o200k(&council.rules(profile).instructions);
         assert!((60..=120).contains(&tokens), "{profile:?}: {tokens}");
     }
@@ -126,7 +126,7 @@ fn c07_the_built_in_council_fits_three_chiefs_with_four_sub_chiefs_each() {
             .is_some_and(|episodes| episodes >= 16)
     );
     let council = charter.council.expect("said");
-    for profile in [Profile::Local, Profile::Remote] {
+    for profile in [ModelProfile::Local, ModelProfile::Remote] {
         let params = council.params(profile);
         assert_eq!(params.depth_max, 1, "{profile:?}");
         assert_eq!(policy.max_depth, params.depth_max + 1, "{profile:?}");
@@ -136,8 +136,8 @@ fn c07_the_built_in_council_fits_three_chiefs_with_four_sub_chiefs_each() {
 #[test]
 fn c05_the_built_in_council_measures_the_confidence_of_the_embedded_model() {
     let council = built_in();
-    let local = council.params(Profile::Local);
-    let measured = Confidence::Measured {
+    let local = council.params(ModelProfile::Local);
+    let measured = ConfidenceSource::Measured {
         samples: 3,
         temperature_milli: 800,
     };
@@ -147,19 +147,19 @@ fn c05_the_built_in_council_measures_the_confidence_of_the_embedded_model() {
         (local.timeout, local.voter_time),
         (Millis(480_000), Millis(480_000))
     );
-    assert_eq!(council.passage_tokens(Profile::Local), 400);
-    let remote = council.params(Profile::Remote);
-    assert_eq!(remote.confidence, Confidence::Stated);
+    assert_eq!(council.passage_tokens(ModelProfile::Local), 400);
+    let remote = council.params(ModelProfile::Remote);
+    assert_eq!(remote.confidence, ConfidenceSource::Stated);
     assert_eq!(remote.timeout, Millis(60_000));
-    assert_eq!(council.passage_tokens(Profile::Remote), 1_200);
+    assert_eq!(council.passage_tokens(ModelProfile::Remote), 1_200);
     // What a profile does not say is as in the council.
     assert_eq!(local.instructions, remote.instructions);
     assert_eq!(local.chiefs, remote.chiefs);
     let local = ModelSpec::named("local/small");
-    assert_eq!(Profile::of(&local), Profile::Local);
+    assert_eq!(ModelProfile::of(&local), ModelProfile::Local);
     assert_eq!(
-        Profile::of(&ModelSpec::named("openai/local")),
-        Profile::Remote
+        ModelProfile::of(&ModelSpec::named("openai/local")),
+        ModelProfile::Remote
     );
 }
 
@@ -193,21 +193,24 @@ fn c01_thresholds_and_lexicons_are_charter_data() {
 
 #[test]
 fn c05_rules_are_read_key_by_key() {
-    assert_eq!(rules(""), Rules::default());
+    assert_eq!(rules(""), BallotRules::default());
     assert_eq!(
         rules("confidence = \"stated\"").confidence,
-        Confidence::Stated
+        ConfidenceSource::Stated
     );
-    let measured = Confidence::Measured {
+    let measured = ConfidenceSource::Measured {
         samples: 16,
         temperature_milli: 2_000,
     };
     let said = rules("confidence = { samples = 16, temperature = 2 }").confidence;
     assert_eq!(said, measured);
-    assert_eq!(rules("synthesis = \"model\"").synthesis, Synthesis::Model);
-    assert_eq!(rules("").reuse, Reuse::Same);
-    assert_eq!(rules("reuse = \"off\"").reuse, Reuse::Off);
-    let similar = Reuse::Similar {
+    assert_eq!(
+        rules("synthesis = \"model\"").synthesis,
+        SynthesisMode::Model
+    );
+    assert_eq!(rules("").reuse, ReusePolicy::Same);
+    assert_eq!(rules("reuse = \"off\"").reuse, ReusePolicy::Off);
+    let similar = ReusePolicy::Similar {
         similarity_min_milli: 920,
     };
     assert_eq!(rules("reuse = { similar = 0.92 }").reuse, similar);
@@ -215,7 +218,7 @@ fn c05_rules_are_read_key_by_key() {
         "depth = 0\nsub_chiefs_max = 2\ncompare = true\npassage_tokens = 50\nreasoning_chars = 40\n\
          output_tokens = 32\nstructured = false\ntimeout = \"1s\"\nvoter_time = \"1s\"\ninstructions = \" Vote. \"",
     );
-    let expected = Rules {
+    let expected = BallotRules {
         depth_max: 0,
         sub_chiefs_max: 2,
         compare: true,
@@ -226,7 +229,7 @@ fn c05_rules_are_read_key_by_key() {
         timeout: Millis(1_000),
         voter_time: Millis(1_000),
         instructions: "Vote.".into(),
-        ..Rules::default()
+        ..BallotRules::default()
     };
     assert_eq!(said, expected);
 }
@@ -386,7 +389,7 @@ fn the_guide_shows_a_whole_council_with_the_usual_values() {
     let charter = good(&format!("{ROOM}{shown}"));
     assert_eq!(charter.warnings, []);
     let council = charter.council.expect("said");
-    assert_eq!(council.remote, Rules::default());
+    assert_eq!(council.remote, BallotRules::default());
     assert_eq!(council.local.passage_tokens_max, 400);
     assert_eq!(council.detector.domains.len(), 2);
 }

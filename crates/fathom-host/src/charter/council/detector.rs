@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use fathom_core::programs::council::complexity::{Detector, Domain};
+use fathom_core::programs::council::complexity::{DetectorConfig, TopicDomain};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::super::flaw::Flaw;
+use super::super::flaw::CharterProblem;
 use super::super::limit::LIST_MAX;
 use super::seats::is_id;
-use super::{Desk, Judge};
+use super::{ComplexityJudge, TableReader};
 
 /// Signals that a question can give.
 const SIGNALS: u64 = 4;
@@ -31,10 +31,13 @@ pub(super) struct DetectorTable {
     domains: BTreeMap<Spanned<String>, Vec<Spanned<String>>>,
 }
 
-impl Desk<'_> {
+impl TableReader<'_> {
     /// The detector, and whether it is to go by what was learned.
-    pub(super) fn detector(&mut self, said: Option<Spanned<DetectorTable>>) -> (Detector, Judge) {
-        let mut detector = Detector::default();
+    pub(super) fn detector(
+        &mut self,
+        said: Option<Spanned<DetectorTable>>,
+    ) -> (DetectorConfig, ComplexityJudge) {
+        let mut detector = DetectorConfig::default();
         let table = said.map(Spanned::into_inner).unwrap_or_default();
         let thresholds = [
             ("tokens_over", &table.tokens_over, &mut detector.tokens_over),
@@ -59,19 +62,25 @@ impl Desk<'_> {
         detector.factors = self.words("factors", table.factors);
         detector.domains = self.domains(table.domains);
         let by = if table.learned {
-            Judge::Learned
+            ComplexityJudge::Learned
         } else {
-            Judge::Signals
+            ComplexityJudge::Signals
         };
         (detector, by)
     }
 
-    fn domains(&mut self, said: BTreeMap<Spanned<String>, Vec<Spanned<String>>>) -> Vec<Domain> {
+    fn domains(
+        &mut self,
+        said: BTreeMap<Spanned<String>, Vec<Spanned<String>>>,
+    ) -> Vec<TopicDomain> {
         let mut said: Vec<_> = said.into_iter().collect();
         said.sort_by_key(|(name, _)| name.span().start);
         if let Some((first_over, _)) = said.get(LIST_MAX) {
             let (what, count_max) = ("domains", LIST_MAX);
-            self.problem(&first_over.span(), Flaw::TooMany { what, count_max });
+            self.problem(
+                &first_over.span(),
+                CharterProblem::TooMany { what, count_max },
+            );
         }
         let domains = said.into_iter().map(|(name, words)| {
             if !is_id(name.get_ref()) {
@@ -81,9 +90,9 @@ impl Desk<'_> {
             }
             if words.is_empty() {
                 let what = format!("the domain `{}`", name.get_ref());
-                self.problem(&name.span(), Flaw::Empty { what });
+                self.problem(&name.span(), CharterProblem::Empty { what });
             }
-            Domain {
+            TopicDomain {
                 name: name.into_inner(),
                 words: self.words("domains", words),
             }

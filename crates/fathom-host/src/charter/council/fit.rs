@@ -5,17 +5,17 @@ use std::ops::Range;
 use fathom_core::amounts::Budget;
 use fathom_core::contract::RecursionPolicy;
 use fathom_core::ledger::CLOSING_PERCENT;
-use fathom_core::programs::council::complexity::Detector;
+use fathom_core::programs::council::complexity::DetectorConfig;
 use fathom_core::programs::council::{CHIEF, SUB_CHIEF};
-use fathom_core::programs::council::{Seat, Synthesis};
-use fathom_core::recursion::Class;
+use fathom_core::programs::council::{CouncilSeat, SynthesisMode};
+use fathom_core::recursion::SpawnClass;
 
-use super::super::flaw::Flaw;
-use super::{Council, Desk, Rules};
+use super::super::flaw::CharterProblem;
+use super::{BallotRules, CouncilCharter, TableReader};
 use crate::tables::RecursionTable;
 
 /// What bounds a run under the charter.
-pub(in super::super) struct Bounds<'a> {
+pub(in super::super) struct RunBounds<'a> {
     /// The policy.
     pub(in super::super) policy: &'a RecursionPolicy,
     /// Where its keys stand, when they are said.
@@ -26,7 +26,7 @@ pub(in super::super) struct Bounds<'a> {
 
 /// What the largest assembly of some seats needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Need {
+struct SeatNeed {
     /// Levels of episodes below it.
     levels: u64,
     /// Children of one episode.
@@ -37,7 +37,7 @@ struct Need {
     calls: u64,
 }
 
-impl Need {
+impl SeatNeed {
     fn max(self, other: Self) -> Self {
         Self {
             levels: self.levels.max(other.levels),
@@ -48,19 +48,19 @@ impl Need {
     }
 
     /// Of the whole council.
-    fn of(chiefs: &[Seat], rules: &Rules) -> Self {
+    fn of(chiefs: &[CouncilSeat], rules: &BallotRules) -> Self {
         Self::of_asking(chiefs, chiefs.len(), rules.depth_max, rules)
     }
 
     /// Of one that asks `asked_max` of these seats, which may ask `levels` more.
-    fn of_asking(seats: &[Seat], asked_max: usize, levels: u8, rules: &Rules) -> Self {
+    fn of_asking(seats: &[CouncilSeat], asked_max: usize, levels: u8, rules: &BallotRules) -> Self {
         let each = seats.iter().map(|seat| Self::of_seat(seat, levels, rules));
         let mut each: Vec<Self> = each.collect();
         each.sort_by_key(|need| std::cmp::Reverse(need.episodes));
         each.truncate(asked_max);
         let asked = each.len() as u64;
         let most = each.iter().copied().fold(Self::default(), Self::max);
-        let synthesis = u64::from(rules.synthesis == Synthesis::Model);
+        let synthesis = u64::from(rules.synthesis == SynthesisMode::Model);
         Self {
             levels: 1 + most.levels,
             children: most.children.max(asked),
@@ -70,7 +70,7 @@ impl Need {
         }
     }
 
-    fn of_seat(seat: &Seat, levels: u8, rules: &Rules) -> Self {
+    fn of_seat(seat: &CouncilSeat, levels: u8, rules: &BallotRules) -> Self {
         let votes = rules.votes();
         // Past the closing mark there is but one more call.
         let alone = votes * 100 / CLOSING_PERCENT + 1;
@@ -93,16 +93,16 @@ impl Need {
 
 /// Tells what a run has no room for.
 pub(super) fn check(
-    council: &Council,
+    council: &CouncilCharter,
     span: &Range<usize>,
-    bounds: &Bounds<'_>,
-    desk: &mut Desk<'_>,
+    bounds: &RunBounds<'_>,
+    desk: &mut TableReader<'_>,
 ) {
     if council.chiefs.is_empty() {
         return;
     }
-    let need = [&council.remote, &council.local].map(|rules| Need::of(&council.chiefs, rules));
-    let need = need.into_iter().fold(Need::default(), Need::max);
+    let need = [&council.remote, &council.local].map(|rules| SeatNeed::of(&council.chiefs, rules));
+    let need = need.into_iter().fold(SeatNeed::default(), SeatNeed::max);
     let place = |key: &str| {
         let said = bounds.table.and_then(|table| table.span(key));
         said.unwrap_or_else(|| span.clone())
@@ -120,7 +120,7 @@ pub(super) fn check(
     for (key, value, needed) in numbers {
         if value < needed {
             let table = "recursion";
-            let flaw = Flaw::NoRoom {
+            let flaw = CharterProblem::NoRoom {
                 table,
                 key,
                 value,
@@ -134,7 +134,7 @@ pub(super) fn check(
     if value < needed {
         desk.problem(
             span,
-            Flaw::NoRoom {
+            CharterProblem::NoRoom {
                 table,
                 key,
                 value,
@@ -150,28 +150,28 @@ pub(super) fn check(
         let is_in = |types: &[String]| types.iter().any(|known| known == child_type);
         let (word, key) = (child_type, "allowed_child_types");
         if !is_in(&policy.allowed_child_types) {
-            desk.problem(&place(key), Flaw::NotAllowed { word, key });
+            desk.problem(&place(key), CharterProblem::NotAllowed { word, key });
         }
         if is_in(&policy.forbidden_child_types) {
-            let flaw = Flaw::Forbidden { child_type };
+            let flaw = CharterProblem::Forbidden { child_type };
             desk.problem(&place("forbidden_child_types"), flaw);
         }
     }
-    if !policy.allowed_classes.contains(&Class::Work) {
+    if !policy.allowed_classes.contains(&SpawnClass::Work) {
         let (word, key) = ("work", "allowed_classes");
-        desk.problem(&place(key), Flaw::NotAllowed { word, key });
+        desk.problem(&place(key), CharterProblem::NotAllowed { word, key });
     }
     let calls = bounds.budget.amounts.calls;
     if calls < need.calls {
         let needed = need.calls;
-        desk.warning(span, Flaw::FewCalls { calls, needed });
+        desk.warning(span, CharterProblem::FewCalls { calls, needed });
     }
     let signals = signals(&council.detector);
     let signals_min = council.detector.score_min;
     if need.levels > 1 && signals < signals_min {
         desk.warning(
             span,
-            Flaw::NeverComplex {
+            CharterProblem::NeverComplex {
                 signals,
                 signals_min,
             },
@@ -180,7 +180,7 @@ pub(super) fn check(
 }
 
 /// How many signals a question can give with these lists.
-fn signals(detector: &Detector) -> u32 {
+fn signals(detector: &DetectorConfig) -> u32 {
     let enough = |list: usize, least: u32| list as u64 >= u64::from(least);
     let possible = [
         true,

@@ -8,17 +8,17 @@ mod seats;
 use std::ops::{Range, RangeInclusive};
 
 use fathom_core::model::ModelSpec;
-use fathom_core::programs::council::complexity::{Detector, Learned};
-use fathom_core::programs::council::{Params, Seat};
+use fathom_core::programs::council::complexity::{DetectorConfig, LearnedRule};
+use fathom_core::programs::council::{CouncilConfig, CouncilSeat};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-pub(super) use fit::Bounds;
-pub use rules::Rules;
+pub(super) use fit::RunBounds;
+pub use rules::BallotRules;
 
-use super::findings::Findings;
-use super::flaw::Flaw;
-use super::source::{Dropped, Source};
+use super::findings::FindingList;
+use super::flaw::CharterProblem;
+use super::source::{CharterSource, DroppedKeys};
 use detector::DetectorTable;
 use rules::{ConfidenceTable, ReuseTable, WordOr};
 use seats::SeatTable;
@@ -29,7 +29,7 @@ pub const LEARNED_FILE: &str = "learned.toml";
 /// What tells a complex question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Judge {
+pub enum ComplexityJudge {
     /// The detector's signals.
     Signals,
     /// What was learned from past councils.
@@ -39,29 +39,29 @@ pub enum Judge {
 /// A council as a charter describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Council {
+pub struct CouncilCharter {
     /// How votes are taken from models on servers.
-    pub remote: Rules,
+    pub remote: BallotRules,
     /// How votes are taken from the model in this process.
-    pub local: Rules,
+    pub local: BallotRules,
     /// How a complex question is recognised.
-    pub detector: Detector,
+    pub detector: DetectorConfig,
     /// What decides about it.
-    pub judge: Judge,
+    pub judge: ComplexityJudge,
     /// The chiefs, with those they may ask below them.
-    pub chiefs: Vec<Seat>,
+    pub chiefs: Vec<CouncilSeat>,
 }
 
 /// Where the voters' model runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Profile {
+pub enum ModelProfile {
     /// In this process.
     Local,
     /// On a server.
     Remote,
 }
 
-impl Profile {
+impl ModelProfile {
     /// The profile for voters with this model.
     pub fn of(model: &ModelSpec) -> Self {
         match model.provider() {
@@ -71,31 +71,31 @@ impl Profile {
     }
 }
 
-impl Council {
+impl CouncilCharter {
     /// Takes in what was learned, when the charter goes by it.
-    pub(super) fn learn(&mut self, learned: Option<Learned>, findings: &mut Findings) {
-        if self.judge == Judge::Signals {
+    pub(super) fn learn(&mut self, learned: Option<LearnedRule>, findings: &mut FindingList) {
+        if self.judge == ComplexityJudge::Signals {
             return;
         }
         if learned.is_none() {
             let file = LEARNED_FILE;
-            findings.problem(file, None, Flaw::MissingFile { file });
+            findings.problem(file, None, CharterProblem::MissingFile { file });
         }
         self.detector.learned = learned;
     }
 
     /// The rules of a profile.
-    pub const fn rules(&self, profile: Profile) -> &Rules {
+    pub const fn rules(&self, profile: ModelProfile) -> &BallotRules {
         match profile {
-            Profile::Local => &self.local,
-            Profile::Remote => &self.remote,
+            ModelProfile::Local => &self.local,
+            ModelProfile::Remote => &self.remote,
         }
     }
 
     /// Parameters of the program, without any material.
-    pub fn params(&self, profile: Profile) -> Params {
+    pub fn params(&self, profile: ModelProfile) -> CouncilConfig {
         let rules = self.rules(profile);
-        Params {
+        CouncilConfig {
             chiefs: self.chiefs.clone(),
             detector: self.detector.clone(),
             depth_max: rules.depth_max,
@@ -110,12 +110,12 @@ impl Council {
             structured: rules.structured,
             timeout: rules.timeout,
             voter_time: rules.voter_time,
-            ..Params::default()
+            ..CouncilConfig::default()
         }
     }
 
     /// Most tokens of the passages that one seat is given.
-    pub const fn passage_tokens(&self, profile: Profile) -> u32 {
+    pub const fn passage_tokens(&self, profile: ModelProfile) -> u32 {
         self.rules(profile).passage_tokens_max
     }
 }
@@ -143,28 +143,28 @@ pub(super) struct CouncilTable {
 }
 
 /// Where a table is read from, and where its complaints go.
-struct Desk<'a> {
-    source: &'a Source<'a>,
-    dropped: &'a Dropped,
-    findings: &'a mut Findings,
+struct TableReader<'a> {
+    source: &'a CharterSource<'a>,
+    dropped: &'a DroppedKeys,
+    findings: &'a mut FindingList,
 }
 
 /// Checks a council, and that the bounds of a run leave room for it.
 pub(super) fn read(
     said: Spanned<CouncilTable>,
-    bounds: &Bounds<'_>,
-    source: &Source<'_>,
-    dropped: &Dropped,
-    findings: &mut Findings,
-) -> Council {
+    bounds: &RunBounds<'_>,
+    source: &CharterSource<'_>,
+    dropped: &DroppedKeys,
+    findings: &mut FindingList,
+) -> CouncilCharter {
     let span = said.span();
     let mut table = said.into_inner();
-    let mut desk = Desk {
+    let mut desk = TableReader {
         source,
         dropped,
         findings,
     };
-    let remote = desk.rules(&table, &Rules::default());
+    let remote = desk.rules(&table, &BallotRules::default());
     let local = match &table.local {
         Some(local) => {
             desk.only_rules(local.get_ref());
@@ -173,14 +173,14 @@ pub(super) fn read(
         None => remote.clone(),
     };
     if table.chief.is_empty() && !dropped.has("council.chief") {
-        let flaw = Flaw::MissingKey {
+        let flaw = CharterProblem::MissingKey {
             key: "chief".to_owned(),
             example: "[[council.chief]]",
         };
         desk.problem(&span, flaw);
     }
     let (detector, judge) = desk.detector(table.detector.take());
-    let council = Council {
+    let council = CouncilCharter {
         remote,
         local,
         detector,
@@ -191,12 +191,12 @@ pub(super) fn read(
     council
 }
 
-impl Desk<'_> {
-    fn problem(&mut self, span: &Range<usize>, flaw: Flaw) {
+impl TableReader<'_> {
+    fn problem(&mut self, span: &Range<usize>, flaw: CharterProblem) {
         self.source.problem(Some(span), flaw, self.findings);
     }
 
-    fn warning(&mut self, span: &Range<usize>, flaw: Flaw) {
+    fn warning(&mut self, span: &Range<usize>, flaw: CharterProblem) {
         let place = self.source.place(span);
         self.findings.warning(self.source.file, Some(place), flaw);
     }
@@ -216,7 +216,7 @@ impl Desk<'_> {
         let (value, cap) = (*said.get_ref(), *bounds.end());
         if value > cap {
             let key = key.to_owned();
-            self.problem(&said.span(), Flaw::OverCap { key, value, cap });
+            self.problem(&said.span(), CharterProblem::OverCap { key, value, cap });
         } else if value < *bounds.start() {
             self.bad(key, said, format!("must be at least {}", bounds.start()));
         } else {

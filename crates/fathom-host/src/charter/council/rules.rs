@@ -4,7 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use fathom_core::programs::council::{
-    Confidence, DEPTH_MAX, Params, Reuse, SAMPLES_MAX, SUB_CHIEFS_MAX, Synthesis,
+    ConfidenceSource, CouncilConfig, DEPTH_MAX, ReusePolicy, SAMPLES_MAX, SUB_CHIEFS_MAX,
+    SynthesisMode,
 };
 use fathom_core::unit::Millis;
 use serde::de::value::MapAccessDeserializer;
@@ -12,14 +13,14 @@ use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use toml::Spanned;
 
-use super::super::flaw::Flaw;
+use super::super::flaw::CharterProblem;
 use super::super::limit::{
     COUNCIL_INSTRUCTIONS_CHARS_MAX, PASSAGE_TOKENS, PASSAGE_TOKENS_USUAL, REASONING_CHARS,
     REASONING_CHARS_USUAL, VOTE_TOKENS,
 };
 use super::super::manifest::thousandths;
 use super::super::source::unknown_word;
-use super::{CouncilTable, Desk};
+use super::{CouncilTable, TableReader};
 use crate::config::parse_time;
 
 /// Fewest votes whose share says something.
@@ -34,17 +35,17 @@ const SIMILAR_MILLI_MAX: u16 = 1_000;
 /// How votes are taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rules {
+pub struct BallotRules {
     /// Levels of sub-chiefs below the chiefs.
     pub depth_max: u8,
     /// Most sub-chiefs that one seat asks.
     pub sub_chiefs_max: u8,
     /// Where confidence comes from.
-    pub confidence: Confidence,
+    pub confidence: ConfidenceSource,
     /// How several become one.
-    pub synthesis: Synthesis,
+    pub synthesis: SynthesisMode,
     /// Whether earlier answers may be used again.
-    pub reuse: Reuse,
+    pub reuse: ReusePolicy,
     /// Whether every chief that asks its sub-chiefs also votes by itself.
     pub compare: bool,
     /// Most tokens of the passages that one seat is given.
@@ -63,9 +64,9 @@ pub struct Rules {
     pub instructions: String,
 }
 
-impl Default for Rules {
+impl Default for BallotRules {
     fn default() -> Self {
-        let usual = Params::default();
+        let usual = CouncilConfig::default();
         Self {
             depth_max: usual.depth_max,
             sub_chiefs_max: SUB_CHIEFS_MAX,
@@ -84,12 +85,12 @@ impl Default for Rules {
     }
 }
 
-impl Rules {
+impl BallotRules {
     /// Votes that are drawn for one seat.
     pub(super) const fn votes(&self) -> u64 {
         match self.confidence {
-            Confidence::Stated => 1,
-            Confidence::Measured { samples, .. } => samples as u64,
+            ConfidenceSource::Stated => 1,
+            ConfidenceSource::Measured { samples, .. } => samples as u64,
         }
     }
 }
@@ -102,8 +103,8 @@ pub(super) enum WordOr<T> {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for WordOr<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Either<T> {
+        struct NameOrList<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for NameOrList<T> {
             type Value = WordOr<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -118,7 +119,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for WordOr<T> {
                 T::deserialize(MapAccessDeserializer::new(map)).map(WordOr::Table)
             }
         }
-        deserializer.deserialize_any(Either(PhantomData))
+        deserializer.deserialize_any(NameOrList(PhantomData))
     }
 }
 
@@ -137,9 +138,9 @@ pub(super) struct ReuseTable {
     similar: Option<Spanned<f64>>,
 }
 
-impl Desk<'_> {
+impl TableReader<'_> {
     /// What the table says, over `usual`.
-    pub(super) fn rules(&mut self, table: &CouncilTable, usual: &Rules) -> Rules {
+    pub(super) fn rules(&mut self, table: &CouncilTable, usual: &BallotRules) -> BallotRules {
         let sub_chiefs = 1..=u64::from(SUB_CHIEFS_MAX);
         let passages = self.number(
             "passage_tokens",
@@ -152,7 +153,7 @@ impl Desk<'_> {
             REASONING_CHARS,
         );
         let output = self.number("output_tokens", table.output_tokens.as_ref(), VOTE_TOKENS);
-        let rules = Rules {
+        let rules = BallotRules {
             depth_max: self.depth(table.depth.as_ref()).unwrap_or(usual.depth_max),
             sub_chiefs_max: self
                 .number("sub_chiefs_max", table.sub_chiefs_max.as_ref(), sub_chiefs)
@@ -208,7 +209,7 @@ impl Desk<'_> {
         ];
         for (key, span) in others {
             if let Some(span) = span {
-                let flaw = Flaw::UnknownKey {
+                let flaw = CharterProblem::UnknownKey {
                     key: key.to_owned(),
                     nearest: None,
                     known: known.split(", ").map(str::to_owned).collect(),
@@ -222,7 +223,7 @@ impl Desk<'_> {
         let said = said?;
         let levels = *said.get_ref();
         if levels > DEPTH_MAX.into() {
-            self.problem(&said.span(), Flaw::TooDeep { levels });
+            self.problem(&said.span(), CharterProblem::TooDeep { levels });
             return None;
         }
         u8::try_from(levels).ok()
@@ -231,10 +232,10 @@ impl Desk<'_> {
     fn confidence(
         &mut self,
         said: Option<&Spanned<WordOr<ConfidenceTable>>>,
-    ) -> Option<Confidence> {
+    ) -> Option<ConfidenceSource> {
         let said = said?;
         let table = match said.get_ref() {
-            WordOr::Word(word) if word == "stated" => return Some(Confidence::Stated),
+            WordOr::Word(word) if word == "stated" => return Some(ConfidenceSource::Stated),
             WordOr::Word(_) => {
                 let why = "expected \"stated\" or { samples = 5, temperature = 0.8 }";
                 self.bad("confidence", said, why);
@@ -259,17 +260,17 @@ impl Desk<'_> {
         let votes = SAMPLES_MIN..=SAMPLES_MAX.into();
         let samples = self.number("samples", Some(samples), votes);
         let temperature_milli = self.fraction("temperature", temperature, TEMPERATURE_MILLI_MAX);
-        Some(Confidence::Measured {
+        Some(ConfidenceSource::Measured {
             samples: samples?,
             temperature_milli: temperature_milli?,
         })
     }
 
-    fn synthesis(&mut self, said: Option<&Spanned<String>>) -> Option<Synthesis> {
+    fn synthesis(&mut self, said: Option<&Spanned<String>>) -> Option<SynthesisMode> {
         let said = said?;
         match said.get_ref().as_str() {
-            "arithmetic" => Some(Synthesis::Arithmetic),
-            "model" => Some(Synthesis::Model),
+            "arithmetic" => Some(SynthesisMode::Arithmetic),
+            "model" => Some(SynthesisMode::Model),
             other => {
                 let known = vec!["arithmetic".to_owned(), "model".to_owned()];
                 self.problem(&said.span(), unknown_word(other.to_owned(), known));
@@ -278,11 +279,11 @@ impl Desk<'_> {
         }
     }
 
-    fn reuse(&mut self, said: Option<&Spanned<WordOr<ReuseTable>>>) -> Option<Reuse> {
+    fn reuse(&mut self, said: Option<&Spanned<WordOr<ReuseTable>>>) -> Option<ReusePolicy> {
         let said = said?;
         let table = match said.get_ref() {
-            WordOr::Word(word) if word == "off" => return Some(Reuse::Off),
-            WordOr::Word(word) if word == "same" => return Some(Reuse::Same),
+            WordOr::Word(word) if word == "off" => return Some(ReusePolicy::Off),
+            WordOr::Word(word) if word == "same" => return Some(ReusePolicy::Same),
             WordOr::Word(_) => {
                 self.bad(
                     "reuse",
@@ -298,7 +299,7 @@ impl Desk<'_> {
             return None;
         };
         let similarity_min_milli = self.fraction("similar", similar, SIMILAR_MILLI_MAX)?;
-        Some(Reuse::Similar {
+        Some(ReusePolicy::Similar {
             similarity_min_milli,
         })
     }
@@ -327,7 +328,7 @@ impl Desk<'_> {
             .any(|part| self.dropped.has(&format!("{part}.{name}.{key}")));
         if !is_there && !was_there {
             let key = key.to_owned();
-            self.problem(&table.span(), Flaw::MissingKey { key, example });
+            self.problem(&table.span(), CharterProblem::MissingKey { key, example });
         }
     }
 

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use fathom_core::programs::council::{DEPTH_MAX, Seat};
+use fathom_core::programs::council::{CouncilSeat, DEPTH_MAX};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::super::flaw::Flaw;
+use super::super::flaw::CharterProblem;
 use super::super::limit::{CHIEFS_MAX, FOCUS_CHARS_MAX, NAME_CHARS_MAX, SUB_CHIEFS_LISTED_MAX};
 use super::super::manifest;
-use super::Desk;
+use super::TableReader;
 
 /// Why something is no id of a seat.
 const ID: &str = "an id starts with a letter, uses only letters, digits, `-` and `_`, and has at most 64 characters";
@@ -24,20 +24,20 @@ pub(super) struct SeatTable {
     sub_chief: Vec<Spanned<SeatTable>>,
 }
 
-impl Desk<'_> {
+impl TableReader<'_> {
     /// The seats of one level. `path` is the list's key from the top of the file.
     pub(super) fn seats(
         &mut self,
         tables: Vec<Spanned<SeatTable>>,
         path: &str,
         level: u8,
-    ) -> Vec<Seat> {
+    ) -> Vec<CouncilSeat> {
         let Some(first) = tables.first() else {
             return Vec::new();
         };
         if level > DEPTH_MAX {
             let levels = level.into();
-            self.problem(&first.span(), Flaw::TooDeep { levels });
+            self.problem(&first.span(), CharterProblem::TooDeep { levels });
             return Vec::new();
         }
         let (what, count_max) = match level {
@@ -45,7 +45,10 @@ impl Desk<'_> {
             _ => ("sub-chiefs below one seat", SUB_CHIEFS_LISTED_MAX),
         };
         if let Some(first_over) = tables.get(count_max) {
-            self.problem(&first_over.span(), Flaw::TooMany { what, count_max });
+            self.problem(
+                &first_over.span(),
+                CharterProblem::TooMany { what, count_max },
+            );
         }
         let mut taken = BTreeSet::new();
         let seats = tables.into_iter();
@@ -60,7 +63,7 @@ impl Desk<'_> {
         path: &str,
         level: u8,
         taken: &mut BTreeSet<String>,
-    ) -> Seat {
+    ) -> CouncilSeat {
         let is_sub_chief = level > 0;
         let keys = [
             ("id", table.get_ref().id.is_some(), "id = \"security\""),
@@ -74,7 +77,7 @@ impl Desk<'_> {
         for (key, is_there, example) in keys {
             if !is_there && !self.dropped.has(&format!("{path}.{key}")) {
                 let key = key.to_owned();
-                self.problem(&table.span(), Flaw::MissingKey { key, example });
+                self.problem(&table.span(), CharterProblem::MissingKey { key, example });
             }
         }
         let table = table.into_inner();
@@ -84,7 +87,7 @@ impl Desk<'_> {
             }
             // People do not tell `it` from `IT` when they talk.
             if !taken.insert(id.get_ref().to_lowercase()) {
-                let flaw = Flaw::DuplicateId {
+                let flaw = CharterProblem::DuplicateId {
                     id: id.get_ref().clone(),
                     first: format!("this {}", manifest::FILE),
                 };
@@ -94,7 +97,7 @@ impl Desk<'_> {
         if let Some(focus) = &table.focus {
             if focus.get_ref().trim().is_empty() {
                 let what = "`focus`".to_owned();
-                self.problem(&focus.span(), Flaw::Empty { what });
+                self.problem(&focus.span(), CharterProblem::Empty { what });
             } else if focus.get_ref().chars().count() > FOCUS_CHARS_MAX {
                 let why = format!("exceeds {FOCUS_CHARS_MAX} characters");
                 self.bad("focus", focus, why);
@@ -103,13 +106,13 @@ impl Desk<'_> {
         let lexicon = table.lexicon.map(|lexicon| {
             if lexicon.get_ref().is_empty() && is_sub_chief {
                 let what = "the lexicon of a sub-chief".to_owned();
-                self.problem(&lexicon.span(), Flaw::Empty { what });
+                self.problem(&lexicon.span(), CharterProblem::Empty { what });
             }
             self.words("lexicon", lexicon.into_inner())
         });
         let text =
             |said: Option<Spanned<String>>| said.map(Spanned::into_inner).unwrap_or_default();
-        Seat {
+        CouncilSeat {
             id: text(table.id),
             focus: text(table.focus).trim().to_owned(),
             lexicon: lexicon.unwrap_or_default(),
@@ -136,7 +139,7 @@ impl Desk<'_> {
             let is_new = word.is_empty() || known.insert(word.to_lowercase());
             if !is_new {
                 let word = word.to_owned();
-                self.warning(&said.span(), Flaw::RepeatedWord { word, list });
+                self.warning(&said.span(), CharterProblem::RepeatedWord { word, list });
             }
             is_new
         });

@@ -9,8 +9,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fathom_host::material::meaning;
-use fathom_local::embedding::Embedder;
-use fathom_material::{Document, Gathered, Library, Meaning, Query, VectorKey, Vectors};
+use fathom_local::embedding::SentenceEmbedder;
+use fathom_material::{
+    GatheredMaterial, MaterialDocument, PassageIndex, PassageQuery, SemanticIndex, VectorKey,
+    VectorStore,
+};
 
 use corpus::{Chance, Paper, papers};
 use plants::{QUESTION, SEATS, SeatPlants, TUNED};
@@ -43,22 +46,23 @@ fn weight(name: &str) -> PathBuf {
     path
 }
 
-fn library(papers: &[Paper], meaning: &Meaning) -> Library {
-    let gathered = Gathered {
+fn library(papers: &[Paper], meaning: &SemanticIndex) -> PassageIndex {
+    let gathered = GatheredMaterial {
         documents: papers
             .iter()
-            .map(|paper| Document::new(paper.name.as_str(), paper.text()))
+            .map(|paper| MaterialDocument::new(paper.name.as_str(), paper.text()))
             .collect(),
         skipped: Vec::new(),
     };
-    Library::index(&gathered, Some(meaning.clone()), &mut |_| {}).expect("the corpus is indexed")
+    PassageIndex::index(&gathered, Some(meaning.clone()), &mut |_| {})
+        .expect("the corpus is indexed")
 }
 
 /// Keeps vectors as long as a test runs, so that the papers are embedded once.
 #[derive(Default)]
 struct InMemory(Mutex<HashMap<VectorKey, Vec<f32>>>);
 
-impl Vectors for InMemory {
+impl VectorStore for InMemory {
     fn get(&self, keys: &[VectorKey]) -> Vec<Option<Vec<f32>>> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         keys.iter().map(|key| kept.get(key).cloned()).collect()
@@ -87,7 +91,7 @@ fn least(seats: &[u64]) -> u64 {
 /// Puts a passage for each seat anywhere into the papers, and sees who gets it.
 fn score(
     papers: &[Paper],
-    meaning: &Meaning,
+    meaning: &SemanticIndex,
     plants: fn(&SeatPlants) -> Vec<&'static str>,
 ) -> Score {
     let mut score = Score {
@@ -116,9 +120,9 @@ fn score(
     score
 }
 
-fn gets(library: &Library, seat: &SeatPlants, plant: &str, tokens_max: usize) -> bool {
+fn gets(library: &PassageIndex, seat: &SeatPlants, plant: &str, tokens_max: usize) -> bool {
     let lexicon: Vec<String> = seat.lexicon.split(", ").map(str::to_owned).collect();
-    let query = Query {
+    let query = PassageQuery {
         question: QUESTION,
         focus: seat.focus,
         lexicon: &lexicon,
@@ -133,7 +137,7 @@ fn gets(library: &Library, seat: &SeatPlants, plant: &str, tokens_max: usize) ->
 
 #[test]
 fn c03_planted_passages_reach_their_seats() {
-    let embedder = Embedder::load(
+    let embedder = SentenceEmbedder::load(
         &weight("minilm.safetensors"),
         &weight("minilm-tokenizer.json"),
     )

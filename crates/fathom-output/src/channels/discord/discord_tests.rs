@@ -1,15 +1,15 @@
 use super::*;
 use crate::channels::open::Open;
-use crate::channels::{Channel, Sieve};
-use crate::matrix::Form;
+use crate::channels::{OutputChannel, OutputFilter};
+use crate::matrix::BlockFormat;
 
-fn delivery(kind: BlockKind, text: &str) -> Delivery {
-    Delivery {
-        channel: Channel::Discord,
+fn delivery(kind: BlockKind, text: &str) -> BlockDelivery {
+    BlockDelivery {
+        channel: OutputChannel::Discord,
         kind,
         block: 0,
-        form: Form::Said,
-        part: Part::Whole(Sieve::whole(&Open, Channel::Discord, text)),
+        form: BlockFormat::Said,
+        part: DeliveryPart::Whole(OutputFilter::whole(&Open, OutputChannel::Discord, text)),
     }
 }
 
@@ -41,7 +41,11 @@ fn g09_a_message_has_the_same_nonce_again() {
     assert_eq!(first.len(), 3);
     assert_eq!(first, messages(&long, "k1"));
     let others = messages(&long, "k2");
-    let mut nonces: Vec<&str> = first.iter().chain(&others).map(Message::nonce).collect();
+    let mut nonces: Vec<&str> = first
+        .iter()
+        .chain(&others)
+        .map(DiscordMessage::nonce)
+        .collect();
     nonces.sort_unstable();
     nonces.dedup();
     assert_eq!(nonces.len(), 6);
@@ -49,7 +53,7 @@ fn g09_a_message_has_the_same_nonce_again() {
 
 #[test]
 fn g09_what_is_no_answer_says_what_it_is() {
-    let content = |delivery: &Delivery| -> Vec<String> {
+    let content = |delivery: &BlockDelivery| -> Vec<String> {
         let messages = messages(delivery, "k");
         messages
             .iter()
@@ -61,11 +65,11 @@ fn g09_what_is_no_answer_says_what_it_is() {
     assert_eq!(content(&marked(Marker::Verify)), ["**VERIFY**\na"]);
     assert_eq!(content(&delivery(BlockKind::Unmarked, " \n")), [""; 0]);
     let mut stopped = marked(Marker::Response);
-    let Part::Whole(text) = stopped.part.clone() else {
+    let DeliveryPart::Whole(text) = stopped.part.clone() else {
         unreachable!("it was made so");
     };
-    stopped.part = Part::Flawed(text, Flaw::Stopped);
+    stopped.part = DeliveryPart::Flawed(text, BlockFlaw::Stopped);
     assert_eq!(content(&stopped), ["a\n*(stopped here)*"]);
-    stopped.part = Part::Begin;
+    stopped.part = DeliveryPart::Begin;
     assert_eq!(content(&stopped), [""; 0]);
 }

@@ -14,7 +14,7 @@ const WAIT_UNTOLD: Duration = Duration::from_secs(5);
 
 /// Fate of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum SendOutcome {
     /// Delivered.
     Sent,
     /// Too early and not delivered: to be sent again after the delay.
@@ -27,7 +27,7 @@ pub enum Fate {
 
 /// Requests to which a delay applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum WaitScope {
     /// Requests of the same bucket, by Discord's name for it.
     Bucket(Option<String>),
     /// All requests of this bot.
@@ -36,12 +36,12 @@ pub enum Scope {
 
 /// Consequences of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    pub fate: Fate,
+pub struct NextAttempt {
+    pub fate: SendOutcome,
     /// Time from the answer in which nothing may be sent.
     pub wait: Duration,
     /// Requests to which the delay applies.
-    pub scope: Scope,
+    pub scope: WaitScope,
 }
 
 #[derive(Default, Deserialize)]
@@ -52,17 +52,17 @@ struct TooMany {
 }
 
 /// Interprets an answer by its status, its headers (by case-insensitive name) and its body.
-pub fn read<'a>(status: u16, header: impl Fn(&str) -> Option<&'a str>, body: &str) -> Plan {
+pub fn read<'a>(status: u16, header: impl Fn(&str) -> Option<&'a str>, body: &str) -> NextAttempt {
     let fate = match status {
-        200..=299 => Fate::Sent,
-        429 => Fate::TooEarly,
-        500..=599 => Fate::Unknown,
-        _ => Fate::Refused,
+        200..=299 => SendOutcome::Sent,
+        429 => SendOutcome::TooEarly,
+        500..=599 => SendOutcome::Unknown,
+        _ => SendOutcome::Refused,
     };
     let seconds = |name: &str| span(header(name)?.trim().parse().ok()?);
-    let bucket = || Scope::Bucket(header("x-ratelimit-bucket").map(str::to_owned));
+    let bucket = || WaitScope::Bucket(header("x-ratelimit-bucket").map(str::to_owned));
     let reset_after = seconds("x-ratelimit-reset-after");
-    if fate == Fate::TooEarly {
+    if fate == SendOutcome::TooEarly {
         // The body is HTML if something in front of Discord's own servers refuses.
         let told: TooMany = serde_json::from_str(body).unwrap_or_default();
         let waits = [
@@ -74,15 +74,19 @@ pub fn read<'a>(status: u16, header: impl Fn(&str) -> Option<&'a str>, body: &st
         let is_global = told.global
             || header("x-ratelimit-global").is_some_and(|value| value == "true")
             || header("x-ratelimit-scope").is_some_and(|value| value == "global");
-        return Plan {
+        return NextAttempt {
             fate,
             wait: waits.into_iter().flatten().max().unwrap_or(WAIT_UNTOLD),
-            scope: if is_global { Scope::Global } else { bucket() },
+            scope: if is_global {
+                WaitScope::Global
+            } else {
+                bucket()
+            },
         };
     }
     // Waiting before the bucket is empty would only slow the messages down.
     let is_empty = header("x-ratelimit-remaining").is_some_and(|left| left.trim() == "0");
-    Plan {
+    NextAttempt {
         fate,
         wait: reset_after.filter(|_| is_empty).unwrap_or_default(),
         scope: bucket(),

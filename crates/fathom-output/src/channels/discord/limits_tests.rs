@@ -6,10 +6,10 @@ fn plan(status: u16, headers: &[(&str, &str)], body: &str) -> String {
         let found = headers.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| *value)
     };
-    let Plan { fate, wait, scope } = read(status, header, body);
+    let NextAttempt { fate, wait, scope } = read(status, header, body);
     let scope = match scope {
-        Scope::Global => "global".to_owned(),
-        Scope::Bucket(name) => name.unwrap_or("-".to_owned()),
+        WaitScope::Global => "global".to_owned(),
+        WaitScope::Bucket(name) => name.unwrap_or("-".to_owned()),
     };
     format!("{fate:?} {} ms {scope}", wait.as_millis())
 }

@@ -15,10 +15,10 @@ use fathom_core::marker::{BlockKind, Marker};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-pub use limits::{Fate, Plan, Scope, WAIT_MAX, read};
+pub use limits::{NextAttempt, SendOutcome, WAIT_MAX, WaitScope, read};
 pub use split::MESSAGE_UNITS_MAX;
 
-use super::{Clean, Delivery, Flaw, Part};
+use super::{BlockDelivery, BlockFlaw, DeliveryPart, FilteredText};
 
 /// Maximum number of messages for one block, so that a model that writes endlessly does not fill a channel.
 pub const MESSAGES_MAX: usize = 10;
@@ -29,12 +29,12 @@ const SUPPRESS_EMBEDS: u32 = 1 << 2;
 
 /// A message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct DiscordMessage {
     content: String,
     nonce: String,
 }
 
-impl Message {
+impl DiscordMessage {
     /// The text.
     pub fn content(&self) -> &str {
         &self.content
@@ -66,18 +66,20 @@ impl Message {
 
 /// The messages of a block, in order. `key` identifies the delivery: the same key gives the same nonces. Parts
 /// of a stream and blank blocks give no messages.
-pub fn messages(delivery: &Delivery, key: &str) -> Vec<Message> {
+pub fn messages(delivery: &BlockDelivery, key: &str) -> Vec<DiscordMessage> {
     let (text, note) = match &delivery.part {
-        Part::Whole(text) | Part::Flawed(text, Flaw::Altered) => (text, ""),
-        Part::Flawed(text, Flaw::TooLong) => (text, "\n*(cut: the block is too long)*"),
-        Part::Flawed(text, Flaw::Stopped) => (text, "\n*(stopped here)*"),
-        Part::Begin | Part::Delta(_) | Part::End(_) => return Vec::new(),
+        DeliveryPart::Whole(text) | DeliveryPart::Flawed(text, BlockFlaw::Altered) => (text, ""),
+        DeliveryPart::Flawed(text, BlockFlaw::TooLong) => {
+            (text, "\n*(cut: the block is too long)*")
+        }
+        DeliveryPart::Flawed(text, BlockFlaw::Stopped) => (text, "\n*(stopped here)*"),
+        DeliveryPart::Begin | DeliveryPart::Delta(_) | DeliveryPart::End(_) => return Vec::new(),
     };
     if text.is_blank() {
         return Vec::new();
     }
     let contents = split::split(&shown(delivery.kind, text), MESSAGES_MAX, note);
-    let number = |(index, content)| Message {
+    let number = |(index, content)| DiscordMessage {
         content,
         nonce: nonce(key, index),
     };
@@ -85,7 +87,7 @@ pub fn messages(delivery: &Delivery, key: &str) -> Vec<Message> {
 }
 
 /// An answer is shown as it is; other blocks start with their marker.
-fn shown(kind: BlockKind, text: &Clean) -> String {
+fn shown(kind: BlockKind, text: &FilteredText) -> String {
     match kind.goes_as() {
         Marker::Response => text.as_str().to_owned(),
         marker => format!("**{marker}**\n{}", text.as_str()),

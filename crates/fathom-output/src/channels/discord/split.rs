@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use fathom_core::marker::Fences;
+use fathom_core::marker::FenceTracker;
 
 /// Maximum length of a message. Discord counts characters; UTF-16 units are never fewer.
 pub const MESSAGE_UNITS_MAX: usize = 2_000;
@@ -16,7 +16,7 @@ const MORE: &str = "\n*(cut: there is more)*";
 
 /// A fence that is cut.
 #[derive(Default)]
-struct Cut {
+struct SplitPoint {
     /// Line that opens it again.
     opening: String,
     /// Line that closes it.
@@ -26,7 +26,7 @@ struct Cut {
 /// Messages of at most [`MESSAGE_UNITS_MAX`], each with its fences closed, the last followed by `note`.
 pub(super) fn split(text: &str, messages_max: usize, note: &str) -> Vec<String> {
     let mut messages = Vec::new();
-    let mut cut = Cut::default();
+    let mut cut = SplitPoint::default();
     let mut rest = text;
     while !rest.trim().is_empty() {
         let is_last = messages.len() + 1 == messages_max;
@@ -75,8 +75,8 @@ fn place_of_cut(text: &str, units_max: usize) -> usize {
 }
 
 /// The fence that is open after a text, unless it is too long to be opened again.
-fn cut_after(text: &str) -> Cut {
-    let mut fences = Fences::default();
+fn cut_after(text: &str) -> SplitPoint {
+    let mut fences = FenceTracker::default();
     let mut opened_by = "";
     for line in text.split_inclusive('\n') {
         let was_open = fences.open().is_some();
@@ -89,7 +89,7 @@ fn cut_after(text: &str) -> Cut {
         .open()
         .filter(|open| open.length() <= FENCE_MARKS_MAX)
     else {
-        return Cut::default();
+        return SplitPoint::default();
     };
     let marks: String = iter::repeat_n(fence.mark(), fence.length()).collect();
     let info = opened_by.trim().trim_start_matches(fence.mark());
@@ -99,7 +99,7 @@ fn cut_after(text: &str) -> Cut {
     } else {
         ""
     };
-    Cut {
+    SplitPoint {
         opening: format!("{marks}{info}\n"),
         closing: format!("\n{marks}"),
     }

@@ -4,7 +4,7 @@ use super::*;
 
 /// Fences that are open after a message.
 fn is_open(message: &str) -> bool {
-    let mut fences = Fences::default();
+    let mut fences = FenceTracker::default();
     fences.push(&format!("{message}\n"));
     fences.open().is_some()
 }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{CONTEXT_BYTES, Entity, Hit, Scan, place};
+use super::{CONTEXT_BYTES, EntityKind, RecogniserHit, TextScan, place};
 
 /// Maximum distance of a word after a date, as in `1985-03-12 (DOB)`.
 const BEHIND_BYTES_MAX: usize = 3;
@@ -21,9 +21,9 @@ fn pattern() -> Result<Regex, regex::Error> {
     Regex::new(&pattern)
 }
 
-impl Scan<'_> {
+impl TextScan<'_> {
     pub(super) fn birth_dates(&mut self) {
-        let speaks = |hit: &Hit| hit.entity == Entity::BirthDate;
+        let speaks = |hit: &RecogniserHit| hit.entity == EntityKind::BirthDate;
         if !self.before.hits.iter().any(speaks) {
             return;
         }
@@ -36,7 +36,7 @@ impl Scan<'_> {
         let mut used = isize::MIN;
         for date in dates.find_iter(self.text) {
             let (start, end) = (place(date.start()), place(date.end()));
-            let announced = |hit: &Hit| {
+            let announced = |hit: &RecogniserHit| {
                 let before = hit.end <= start
                     && hit.start >= used
                     && start - hit.end <= place(CONTEXT_BYTES);
@@ -47,7 +47,7 @@ impl Scan<'_> {
                 .iter()
                 .take_while(|hit| hit.start <= end + place(BEHIND_BYTES_MAX));
             if near.filter(|hit| speaks(hit)).any(announced) {
-                self.push(Entity::BirthDate, date.start(), date.end());
+                self.push(EntityKind::BirthDate, date.start(), date.end());
                 used = end;
             }
         }

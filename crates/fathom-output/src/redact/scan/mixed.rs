@@ -2,7 +2,7 @@
 
 use bech32::segwit;
 
-use super::{Entity, Scan};
+use super::{EntityKind, TextScan};
 use crate::redact::checks;
 
 const IBAN_CHARS_MAX: usize = 34;
@@ -10,7 +10,7 @@ const NINO_CHARS: usize = 9;
 const NIR_CHARS: usize = 15;
 const BECH32_CHARS_MAX: usize = 74;
 
-impl Scan<'_> {
+impl TextScan<'_> {
     /// Examines a token with letters, or one or two letters that may precede a number.
     pub(super) fn mixed(&mut self, start: usize, end: usize) -> Option<usize> {
         let token = self.bytes[start..end].to_ascii_uppercase();
@@ -42,26 +42,26 @@ impl Scan<'_> {
     }
 
     /// The entity of a whole token.
-    fn code(&self, start: usize, end: usize, token: &[u8]) -> Option<Entity> {
+    fn code(&self, start: usize, end: usize, token: &[u8]) -> Option<EntityKind> {
         let text = &self.bytes[start..end];
         let hex = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_hexdigit);
         match (text, text.len()) {
             ([b'0', b'x', rest @ ..], 42) if hex(rest) && checks::ethereum(rest) => {
-                Some(Entity::Crypto)
+                Some(EntityKind::Crypto)
             }
             // Keys of Twilio.
             ([b'S', b'K', rest @ ..], 34)
                 if hex(rest) && !rest.iter().any(u8::is_ascii_uppercase) =>
             {
-                Some(Entity::Secret)
+                Some(EntityKind::Secret)
             }
-            ([b'1' | b'3', ..], 26..=35) if checks::base58_check(text) => Some(Entity::Crypto),
+            ([b'1' | b'3', ..], 26..=35) if checks::base58_check(text) => Some(EntityKind::Crypto),
             ([b'b' | b'B', b'c' | b'C', b'1', ..], 14..=BECH32_CHARS_MAX)
                 if segwit::decode(&self.text[start..end]).is_ok() =>
             {
-                Some(Entity::Crypto)
+                Some(EntityKind::Crypto)
             }
-            (_, 16) if checks::it_codice_fiscale(token) => Some(Entity::ItCodiceFiscale),
+            (_, 16) if checks::it_codice_fiscale(token) => Some(EntityKind::ItCodiceFiscale),
             _ => None,
         }
     }
@@ -105,7 +105,7 @@ impl Scan<'_> {
         if !checks::iban(&letters) {
             return None;
         }
-        self.push(Entity::Iban, start, end);
+        self.push(EntityKind::Iban, start, end);
         Some(end)
     }
 
@@ -115,7 +115,7 @@ impl Scan<'_> {
         if !checks::fr_nir_of_corsica(&letters) {
             return None;
         }
-        self.push(Entity::FrNir, start, end);
+        self.push(EntityKind::FrNir, start, end);
         Some(end)
     }
 
@@ -131,10 +131,10 @@ impl Scan<'_> {
             && letters[2..8].iter().all(u8::is_ascii_digit)
             && (b'A'..=b'D').contains(&letters[8]);
         let as_written = !self.bytes[start..end].iter().any(u8::is_ascii_lowercase);
-        if !shaped || !(as_written || self.expected(Entity::UkNino, start, end)) {
+        if !shaped || !(as_written || self.expected(EntityKind::UkNino, start, end)) {
             return None;
         }
-        self.push(Entity::UkNino, start, end);
+        self.push(EntityKind::UkNino, start, end);
         Some(end)
     }
 
@@ -167,11 +167,11 @@ impl Scan<'_> {
         let spaced = self.bytes[start..end].contains(&b' ');
         if !shaped
             || !checks::es_dni(checks::number(&digits), letter[0])
-            || ((lower || spaced) && !self.expected(Entity::EsDni, start, end))
+            || ((lower || spaced) && !self.expected(EntityKind::EsDni, start, end))
         {
             return None;
         }
-        self.push(Entity::EsDni, start, end);
+        self.push(EntityKind::EsDni, start, end);
         Some(end)
     }
 }

@@ -15,9 +15,9 @@ use std::collections::BTreeSet;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
-use super::entity::{Action, Entity, Region};
+use super::entity::{EntityKind, PhoneRegion, RedactAction};
 use super::error::RedactError;
-use super::rules::{Alphabet, Rules};
+use super::rules::{KeyAlphabet, RedactRules};
 
 pub(super) use secrets::{KEY_MARK_BYTES_MAX, key_begin, key_end_mark, unfinished_key};
 
@@ -30,9 +30,9 @@ const TOKEN_BYTES_MAX: usize = 80;
 
 /// Meaning of a word found by the automaton.
 #[derive(Clone, Copy, Debug)]
-enum Word {
+enum WordSpan {
     /// Context word of an entity.
-    Context(Entity),
+    Context(EntityKind),
     /// Prefix of a service's keys, by its index.
     Service(usize),
     Scheme,
@@ -43,37 +43,37 @@ enum Word {
 #[derive(Debug)]
 struct KeyForm {
     prefix: String,
-    alphabet: Alphabet,
+    alphabet: KeyAlphabet,
     length: [usize; 2],
 }
 
 /// Compiled rules.
 #[derive(Debug)]
-pub(super) struct Recognisers {
+pub(super) struct RecogniserSet {
     words: AhoCorasick,
-    meanings: Vec<Word>,
+    meanings: Vec<WordSpan>,
     services: Vec<KeyForm>,
-    regions: BTreeSet<Region>,
-    kept: Vec<Entity>,
+    regions: BTreeSet<PhoneRegion>,
+    kept: Vec<EntityKind>,
 }
 
-impl Recognisers {
-    pub(super) fn new(rules: &Rules) -> Result<Self, RedactError> {
+impl RecogniserSet {
+    pub(super) fn new(rules: &RedactRules) -> Result<Self, RedactError> {
         let mut patterns = vec!["://".to_owned(), "eyJ".to_owned()];
-        let mut meanings = vec![Word::Scheme, Word::Jwt];
+        let mut meanings = vec![WordSpan::Scheme, WordSpan::Jwt];
         for (entity, rule) in &rules.entities {
-            if rule.action == Action::Keep {
+            if rule.action == RedactAction::Keep {
                 continue;
             }
             for word in &rule.context {
                 patterns.push(word.clone());
-                meanings.push(Word::Context(*entity));
+                meanings.push(WordSpan::Context(*entity));
             }
         }
         let mut services = Vec::new();
         for service in &rules.services {
             patterns.push(service.prefix.clone());
-            meanings.push(Word::Service(services.len()));
+            meanings.push(WordSpan::Service(services.len()));
             services.push(KeyForm {
                 prefix: service.prefix.clone(),
                 alphabet: service.alphabet,
@@ -88,9 +88,9 @@ impl Recognisers {
             .map_err(|error| RedactError::Syntax {
                 what: error.to_string(),
             })?;
-        let kept = Entity::ALL
+        let kept = EntityKind::ALL
             .into_iter()
-            .filter(|entity| rules.action(*entity) == Action::Keep)
+            .filter(|entity| rules.action(*entity) == RedactAction::Keep)
             .collect();
         Ok(Self {
             words,
@@ -104,29 +104,29 @@ impl Recognisers {
 
 /// A finding, by its position in the segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct ScanMatch {
     pub start: usize,
     pub end: usize,
-    pub entity: Entity,
+    pub entity: EntityKind,
 }
 
 /// A context word. One at the end of an earlier segment has negative positions.
 #[derive(Clone, Copy, Debug)]
-struct Hit {
-    entity: Entity,
+struct RecogniserHit {
+    entity: EntityKind,
     start: isize,
     end: isize,
 }
 
 /// The text before a segment, as far as it matters.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Before {
+pub(super) struct PrecedingText {
     /// The last character.
     pub last: Option<char>,
-    hits: Vec<Hit>,
+    hits: Vec<RecogniserHit>,
 }
 
-impl Before {
+impl PrecedingText {
     /// Advances by a segment that ends at `cut`.
     pub(super) fn advance(&mut self, segment: &str, cut: usize) {
         let cut_place = place(cut);
@@ -152,12 +152,12 @@ fn place(bytes: usize) -> isize {
 }
 
 /// The scan of one segment.
-pub(super) struct Scan<'a> {
-    rules: &'a Recognisers,
+pub(super) struct TextScan<'a> {
+    rules: &'a RecogniserSet,
     text: &'a str,
     bytes: &'a [u8],
-    before: &'a mut Before,
-    found: Vec<Found>,
+    before: &'a mut PrecedingText,
+    found: Vec<ScanMatch>,
     /// Ends of credentials inside addresses, in order.
     credential_ends: Vec<usize>,
     /// End of the range already searched for web tokens.
@@ -198,13 +198,13 @@ const CLASSES: [u8; 256] = {
     classes
 };
 
-impl<'a> Scan<'a> {
+impl<'a> TextScan<'a> {
     /// Finds everything in a segment, sorted and without overlaps.
     pub(super) fn run(
-        rules: &'a Recognisers,
-        before: &'a mut Before,
+        rules: &'a RecogniserSet,
+        before: &'a mut PrecedingText,
         text: &'a str,
-    ) -> (Vec<Found>, u64) {
+    ) -> (Vec<ScanMatch>, u64) {
         let mut scan = Self {
             rules,
             text,
@@ -231,7 +231,7 @@ impl<'a> Scan<'a> {
         }
         if let Some(begin) = key_begin(text) {
             // A segment with a private key ends with the key.
-            scan.push(Entity::PrivateKey, begin, text.len());
+            scan.push(EntityKind::PrivateKey, begin, text.len());
         }
         let steps = scan.steps;
         (without_overlaps(scan.found), steps)
@@ -245,21 +245,21 @@ impl<'a> Scan<'a> {
         for word in self.rules.words.find_overlapping_iter(self.text) {
             let (start, end) = (word.start(), word.end());
             match self.rules.meanings[word.pattern().as_usize()] {
-                Word::Context(entity) => {
+                WordSpan::Context(entity) => {
                     if self.is_word(start, end) {
-                        self.before.hits.push(Hit {
+                        self.before.hits.push(RecogniserHit {
                             entity,
                             start: place(start),
                             end: place(end),
                         });
-                        if matches!(entity, Entity::Secret | Entity::Password) {
+                        if matches!(entity, EntityKind::Secret | EntityKind::Password) {
                             self.assignment(entity, start, end);
                         }
                     }
                 }
-                Word::Service(which) => self.service_key(which, start),
-                Word::Scheme => self.credentials(start, end),
-                Word::Jwt => self.jwt(start),
+                WordSpan::Service(which) => self.service_key(which, start),
+                WordSpan::Scheme => self.credentials(start, end),
+                WordSpan::Jwt => self.jwt(start),
             }
         }
     }
@@ -380,7 +380,7 @@ impl<'a> Scan<'a> {
     }
 
     /// True if a context word of this entity is near.
-    fn in_context(&self, entity: Entity, start: usize, end: usize) -> bool {
+    fn in_context(&self, entity: EntityKind, start: usize, end: usize) -> bool {
         let (start, end) = (place(start), place(end));
         self.hits_from(start - place(CONTEXT_BYTES))
             .iter()
@@ -393,22 +393,22 @@ impl<'a> Scan<'a> {
     }
 
     /// Words that end at or after a position. They are sorted by their ends.
-    fn hits_from(&self, from: isize) -> &[Hit] {
+    fn hits_from(&self, from: isize) -> &[RecogniserHit] {
         let hits = &self.before.hits;
         &hits[hits.partition_point(|hit| hit.end < from)..]
     }
 
     /// True if an ambiguous number may count: there is a context word, or its country is configured.
-    fn expected(&self, entity: Entity, start: usize, end: usize) -> bool {
+    fn expected(&self, entity: EntityKind, start: usize, end: usize) -> bool {
         entity
             .region()
             .is_some_and(|region| self.rules.regions.contains(&region))
             || self.in_context(entity, start, end)
     }
 
-    fn push(&mut self, entity: Entity, start: usize, end: usize) {
+    fn push(&mut self, entity: EntityKind, start: usize, end: usize) {
         if !self.rules.kept.contains(&entity) {
-            self.found.push(Found { start, end, entity });
+            self.found.push(ScanMatch { start, end, entity });
         }
     }
 }
@@ -431,9 +431,9 @@ fn is_unspaced(letter: char) -> bool {
 }
 
 /// Merges overlapping findings under the more specific name: nothing that was found is shown.
-fn without_overlaps(mut found: Vec<Found>) -> Vec<Found> {
+fn without_overlaps(mut found: Vec<ScanMatch>) -> Vec<ScanMatch> {
     found.sort_unstable_by_key(|found| (found.start, found.end));
-    let mut kept: Vec<Found> = Vec::with_capacity(found.len());
+    let mut kept: Vec<ScanMatch> = Vec::with_capacity(found.len());
     for next in found {
         match kept.last_mut() {
             Some(last) if next.start < last.end => {

@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use super::{CLASSES, DIGIT, Entity, HEX, LETTER, Scan, is_unspaced, joins};
+use super::{CLASSES, DIGIT, EntityKind, HEX, LETTER, TextScan, is_unspaced, joins};
 
 /// Maximum size of a mail address before `@`.
 const LOCAL_BYTES_MAX: usize = 64;
@@ -25,7 +25,7 @@ fn is_nobodys(address: Ipv4Addr) -> bool {
     address.is_loopback() || address.is_unspecified() || address.octets()[0] == 255
 }
 
-impl Scan<'_> {
+impl TextScan<'_> {
     /// A mail address, from its `@`.
     pub(super) fn email(&mut self, at: usize) {
         let (start, mut end) = (self.local_start(at), self.host_end(at + 1));
@@ -45,7 +45,7 @@ impl Scan<'_> {
         let is_repository = &self.text[start..at] == "git" && self.byte(end) == Some(b':');
         let follows_credentials = self.credential_ends.binary_search(&at).is_ok();
         if start < at && is_top && !is_repository && !follows_credentials {
-            self.push(Entity::Email, start, end);
+            self.push(EntityKind::Email, start, end);
         }
     }
 
@@ -126,7 +126,7 @@ impl Scan<'_> {
         let has_word = colon.is_some_and(|colon| colon + 1 < end);
         if has_word || end - start >= LONE_TOKEN_BYTES_MIN {
             self.credential_ends.push(end);
-            self.push(Entity::UrlCredentials, start, end);
+            self.push(EntityKind::UrlCredentials, start, end);
         }
     }
 
@@ -137,7 +137,7 @@ impl Scan<'_> {
             return None;
         }
         if !is_nobodys(address) {
-            self.push(Entity::Ip, start, end);
+            self.push(EntityKind::Ip, start, end);
         }
         Some(end)
     }
@@ -205,7 +205,7 @@ impl Scan<'_> {
             || address.is_unspecified()
             || address.to_ipv4_mapped().is_some_and(is_nobodys);
         if !of_this_host {
-            self.push(Entity::Ip, start, end);
+            self.push(EntityKind::Ip, start, end);
         }
         Some(end)
     }
@@ -243,7 +243,7 @@ impl Scan<'_> {
         if !shaped || goes_on || only_digits || self.joined_after(end) {
             return None;
         }
-        self.push(Entity::Mac, start, end);
+        self.push(EntityKind::Mac, start, end);
         Some(end)
     }
 }

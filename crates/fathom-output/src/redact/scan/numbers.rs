@@ -1,6 +1,6 @@
 //! Numbers: groups of digits with single separators, and the entities they can be.
 
-use super::{Entity, Scan};
+use super::{EntityKind, TextScan};
 use crate::redact::checks;
 
 /// Maximum number of groups in a number.
@@ -10,7 +10,7 @@ const DIGITS_MAX: usize = 24;
 
 /// Separator before a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Gap {
+pub(super) enum DigitGap {
     /// None: the first group.
     #[default]
     Begin,
@@ -23,13 +23,13 @@ pub(super) enum Gap {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Group {
+pub(super) struct DigitGroup {
     pub start: usize,
     pub end: usize,
-    pub gap: Gap,
+    pub gap: DigitGap,
 }
 
-impl Group {
+impl DigitGroup {
     pub(super) fn len(self) -> usize {
         self.end - self.start
     }
@@ -37,28 +37,28 @@ impl Group {
 
 /// Groups of digits that may be one number.
 #[derive(Debug)]
-pub(super) struct Run {
-    groups: [Group; GROUPS_MAX],
+pub(super) struct DigitRun {
+    groups: [DigitGroup; GROUPS_MAX],
     count: usize,
 }
 
-impl Run {
-    pub(super) fn groups(&self) -> &[Group] {
+impl DigitRun {
+    pub(super) fn groups(&self) -> &[DigitGroup] {
         &self.groups[..self.count]
     }
 }
 
 /// A format of a number: the lengths of its groups, and its separators.
-struct Form {
-    entity: Entity,
+struct NumberForm {
+    entity: EntityKind,
     lengths: &'static [usize],
-    gaps: &'static [Gap],
-    strength: Strength,
+    gaps: &'static [DigitGap],
+    strength: MatchStrength,
 }
 
 /// Strength of a format by itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Strength {
+enum MatchStrength {
     /// Its check digits and format are enough.
     Alone,
     /// Too many other numbers look the same: a context word is needed.
@@ -66,12 +66,12 @@ enum Strength {
 }
 
 const fn form(
-    entity: Entity,
+    entity: EntityKind,
     lengths: &'static [usize],
-    gaps: &'static [Gap],
-    strength: Strength,
-) -> Form {
-    Form {
+    gaps: &'static [DigitGap],
+    strength: MatchStrength,
+) -> NumberForm {
+    NumberForm {
         entity,
         lengths,
         gaps,
@@ -79,14 +79,14 @@ const fn form(
     }
 }
 
-const SPACE: &[Gap] = &[Gap::Space];
-const DASH: &[Gap] = &[Gap::Dash];
-const DOT: &[Gap] = &[Gap::Dot];
+const SPACE: &[DigitGap] = &[DigitGap::Space];
+const DASH: &[DigitGap] = &[DigitGap::Dash];
+const DOT: &[DigitGap] = &[DigitGap::Dot];
 
 /// Separators are repeated: one stands for all.
-const FORMS: [Form; 31] = {
-    use Entity as E;
-    use Strength::{Alone, WithContext};
+const FORMS: [NumberForm; 31] = {
+    use EntityKind as E;
+    use MatchStrength::{Alone, WithContext};
     [
         form(E::FrNir, &[15], &[], Alone),
         form(E::FrNir, &[13, 2], SPACE, Alone),
@@ -107,7 +107,7 @@ const FORMS: [Form; 31] = {
         form(
             E::BrCpf,
             &[3, 3, 3, 2],
-            &[Gap::Dot, Gap::Dot, Gap::Dash],
+            &[DigitGap::Dot, DigitGap::Dot, DigitGap::Dash],
             Alone,
         ),
         form(E::BrCpf, &[11], &[], WithContext),
@@ -127,8 +127,8 @@ const FORMS: [Form; 31] = {
     ]
 };
 
-impl Form {
-    fn fits(&self, groups: &[Group]) -> bool {
+impl NumberForm {
+    fn fits(&self, groups: &[DigitGroup]) -> bool {
         groups[0].len() == self.lengths[0]
             && groups.len() >= self.lengths.len()
             && self
@@ -143,7 +143,7 @@ impl Form {
     }
 }
 
-impl Scan<'_> {
+impl TextScan<'_> {
     /// Examines a number from its first group.
     pub(super) fn number(&mut self, start: usize) -> Option<usize> {
         let run = self.groups_from(start);
@@ -182,13 +182,13 @@ impl Scan<'_> {
     }
 
     /// Cards and national numbers.
-    fn identity(&mut self, groups: &[Group]) -> Option<usize> {
+    fn identity(&mut self, groups: &[DigitGroup]) -> Option<usize> {
         let first = groups[0];
-        let mut choice: Option<(Entity, usize)> = None;
+        let mut choice: Option<(EntityKind, usize)> = None;
         if (13..=19).contains(&first.len()) && !self.number_goes_on(first.end) {
             let digits = self.digits(&groups[..1]);
             if card(&digits) {
-                choice = Some((Entity::Card, first.end));
+                choice = Some((EntityKind::Card, first.end));
             }
         }
         for form in &FORMS {
@@ -198,7 +198,7 @@ impl Scan<'_> {
             let (own, rest) = groups.split_at(form.lengths.len());
             let end = own[own.len() - 1].end;
             if self.number_goes_on(end)
-                || (form.entity != Entity::Card && self.pattern_goes_on(own, rest))
+                || (form.entity != EntityKind::Card && self.pattern_goes_on(own, rest))
             {
                 continue;
             }
@@ -208,7 +208,7 @@ impl Scan<'_> {
                 choice = Some((form.entity, end));
                 break;
             }
-            if holds && form.strength == Strength::Alone && choice.is_none() {
+            if holds && form.strength == MatchStrength::Alone && choice.is_none() {
                 choice = Some((form.entity, end));
             }
         }
@@ -218,12 +218,12 @@ impl Scan<'_> {
     }
 
     /// True if similar groups precede or follow: then these are part of something longer.
-    fn pattern_goes_on(&self, own: &[Group], rest: &[Group]) -> bool {
+    fn pattern_goes_on(&self, own: &[DigitGroup], rest: &[DigitGroup]) -> bool {
         let (Some(first), Some(last)) = (own.first(), own.last()) else {
             return false;
         };
         let after = rest.first().is_some_and(|next| {
-            next.gap == last.gap && (next.gap != Gap::Space || next.len() == last.len())
+            next.gap == last.gap && (next.gap != DigitGap::Space || next.len() == last.len())
         });
         let mut behind = self.bytes[..first.start].iter().rev().skip(1);
         let length = behind
@@ -239,12 +239,12 @@ impl Scan<'_> {
     }
 
     /// Collects groups from the first one.
-    fn groups_from(&self, start: usize) -> Run {
-        let mut run = Run {
-            groups: [Group::default(); GROUPS_MAX],
+    fn groups_from(&self, start: usize) -> DigitRun {
+        let mut run = DigitRun {
+            groups: [DigitGroup::default(); GROUPS_MAX],
             count: 0,
         };
-        let (mut at, mut gap) = (start, Gap::Begin);
+        let (mut at, mut gap) = (start, DigitGap::Begin);
         while run.count < GROUPS_MAX {
             let length = self.bytes[at..]
                 .iter()
@@ -256,7 +256,7 @@ impl Scan<'_> {
             if length == 0 || too_long || (run.count > 0 && self.joined_after(end)) {
                 break;
             }
-            run.groups[run.count] = Group {
+            run.groups[run.count] = DigitGroup {
                 start: at,
                 end,
                 gap,
@@ -282,7 +282,7 @@ impl Scan<'_> {
             && self.byte(end + 1).is_some_and(|byte| byte.is_ascii_digit())
     }
 
-    pub(super) fn digits(&self, groups: &[Group]) -> Vec<u8> {
+    pub(super) fn digits(&self, groups: &[DigitGroup]) -> Vec<u8> {
         groups
             .iter()
             .flat_map(|group| &self.bytes[group.start..group.end])
@@ -292,11 +292,11 @@ impl Scan<'_> {
 }
 
 /// The end of four groups separated by dots, if there is no fifth.
-fn dotted(groups: &[Group]) -> Option<usize> {
+fn dotted(groups: &[DigitGroup]) -> Option<usize> {
     let dots = groups
         .iter()
         .skip(1)
-        .take_while(|group| group.gap == Gap::Dot)
+        .take_while(|group| group.gap == DigitGap::Dot)
         .count();
     (dots == 3).then(|| groups[3].end)
 }
@@ -307,35 +307,35 @@ fn card(digits: &[u8]) -> bool {
     checks::card_issuer(digits) && checks::luhn(digits) && !checks::ean_13(digits)
 }
 
-fn holds(entity: Entity, digits: &[u8]) -> bool {
+fn holds(entity: EntityKind, digits: &[u8]) -> bool {
     match entity {
-        Entity::Card => card(digits),
-        Entity::FrNir => checks::fr_nir(digits),
-        Entity::UsSsn => checks::us_ssn(digits),
-        Entity::DeSteuerId => checks::de_steuer_id(digits),
-        Entity::PlPesel => checks::pl_pesel(digits),
-        Entity::BrCpf => checks::br_cpf(digits),
-        Entity::InAadhaar => digits[0] > 1 && checks::verhoeff(digits),
-        Entity::UkNhs => checks::uk_nhs(digits),
+        EntityKind::Card => card(digits),
+        EntityKind::FrNir => checks::fr_nir(digits),
+        EntityKind::UsSsn => checks::us_ssn(digits),
+        EntityKind::DeSteuerId => checks::de_steuer_id(digits),
+        EntityKind::PlPesel => checks::pl_pesel(digits),
+        EntityKind::BrCpf => checks::br_cpf(digits),
+        EntityKind::InAadhaar => digits[0] > 1 && checks::verhoeff(digits),
+        EntityKind::UkNhs => checks::uk_nhs(digits),
         // An old number of eight digits is one of nine that starts with zero.
-        Entity::NlBsn if digits.len() == 8 => checks::nl_bsn(&[&[0], digits].concat()),
-        Entity::NlBsn => checks::nl_bsn(digits),
+        EntityKind::NlBsn if digits.len() == 8 => checks::nl_bsn(&[&[0], digits].concat()),
+        EntityKind::NlBsn => checks::nl_bsn(digits),
         _ => false,
     }
 }
 
 /// The separator between two groups, and its size.
-fn gap_at(bytes: &[u8]) -> Option<(Gap, usize)> {
+fn gap_at(bytes: &[u8]) -> Option<(DigitGap, usize)> {
     let (gap, length) = match bytes {
-        [b')', b' ' | b'-' | b'/', ..] | [b' ' | b'-', b'(', ..] => (Gap::Bracket, 2),
-        [b')' | b'(', ..] => (Gap::Bracket, 1),
-        [b' ', ..] => (Gap::Space, 1),
-        [b'-', ..] => (Gap::Dash, 1),
-        [b'.', ..] => (Gap::Dot, 1),
-        [b'/', ..] => (Gap::Slash, 1),
+        [b')', b' ' | b'-' | b'/', ..] | [b' ' | b'-', b'(', ..] => (DigitGap::Bracket, 2),
+        [b')' | b'(', ..] => (DigitGap::Bracket, 1),
+        [b' ', ..] => (DigitGap::Space, 1),
+        [b'-', ..] => (DigitGap::Dash, 1),
+        [b'.', ..] => (DigitGap::Dot, 1),
+        [b'/', ..] => (DigitGap::Slash, 1),
         // Non-breaking space, non-breaking hyphen and en dash.
-        [0xc2, 0xa0, ..] => (Gap::Space, 2),
-        [0xe2, 0x80, 0x91 | 0x93, ..] => (Gap::Dash, 3),
+        [0xc2, 0xa0, ..] => (DigitGap::Space, 2),
+        [0xe2, 0x80, 0x91 | 0x93, ..] => (DigitGap::Dash, 3),
         _ => return None,
     };
     bytes

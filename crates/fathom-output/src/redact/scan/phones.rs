@@ -3,38 +3,38 @@
 
 use std::ops::RangeInclusive;
 
-use super::numbers::{Gap, Group, Run};
-use super::{Entity, Region, Scan, joins};
+use super::numbers::{DigitGap, DigitGroup, DigitRun};
+use super::{EntityKind, PhoneRegion, TextScan, joins};
 
 /// Number of digits of a national number after a context word.
 const ANNOUNCED_DIGITS: RangeInclusive<usize> = 7..=12;
 /// Maximum number of groups of a national number.
 const HOME_GROUPS_MAX: usize = 6;
 
-impl Scan<'_> {
+impl TextScan<'_> {
     /// A number with country code, from its first group. `start` is the position of `+`.
-    pub(super) fn phone_abroad(&mut self, run: &Run, start: usize) -> Option<usize> {
+    pub(super) fn phone_abroad(&mut self, run: &DigitRun, start: usize) -> Option<usize> {
         let before = self.char_before(start);
         if before.is_some_and(|before| joins(before) || before == '+') {
             return None;
         }
         let end = self.abroad_end(run.groups(), 0)?;
-        self.push(Entity::Phone, start, end);
+        self.push(EntityKind::Phone, start, end);
         Some(end)
     }
 
     /// End of a number whose country code starts after `skip` digits.
-    fn abroad_end(&self, groups: &[Group], skip: usize) -> Option<usize> {
+    fn abroad_end(&self, groups: &[DigitGroup], skip: usize) -> Option<usize> {
         let mut digits = Vec::new();
         let mut end = None;
         for (place, group) in groups.iter().enumerate() {
-            if group.gap == Gap::Slash && place < 2 {
+            if group.gap == DigitGap::Slash && place < 2 {
                 break;
             }
             // `+49 (0)30`: the zero is dialled only within the country.
             let trunk = place > 0
                 && group.len() == 1
-                && group.gap == Gap::Bracket
+                && group.gap == DigitGap::Bracket
                 && self.bytes[group.start] == b'0'
                 && self.byte(group.end) == Some(b')');
             if trunk {
@@ -60,22 +60,24 @@ impl Scan<'_> {
     }
 
     /// A number without country code, or with one after two zeros.
-    pub(super) fn phone_at_home(&mut self, run: &Run) -> Option<usize> {
+    pub(super) fn phone_at_home(&mut self, run: &DigitRun) -> Option<usize> {
         let groups = run.groups();
         let first = groups[0];
         let bracket = self.char_before(first.start) == Some('(')
-            && groups.get(1).is_some_and(|next| next.gap == Gap::Bracket);
+            && groups
+                .get(1)
+                .is_some_and(|next| next.gap == DigitGap::Bracket);
         let start = first.start - usize::from(bracket && first.start > 0);
-        let announced = self.in_context(Entity::Phone, start, first.end);
+        let announced = self.in_context(EntityKind::Phone, start, first.end);
         let end = self
             .zeros_end(groups, announced)
             .or_else(|| self.home_end(groups, bracket, announced))?;
-        self.push(Entity::Phone, start, end);
+        self.push(EntityKind::Phone, start, end);
         Some(end)
     }
 
     /// `0049 30 …`.
-    fn zeros_end(&self, groups: &[Group], announced: bool) -> Option<usize> {
+    fn zeros_end(&self, groups: &[DigitGroup], announced: bool) -> Option<usize> {
         let first = groups[0];
         // `10:00:00 2024-05-02`: the zeros end a time or a fraction.
         let before = first
@@ -91,7 +93,7 @@ impl Scan<'_> {
         (announced || end != first.end).then_some(end)
     }
 
-    fn home_end(&self, groups: &[Group], bracket: bool, announced: bool) -> Option<usize> {
+    fn home_end(&self, groups: &[DigitGroup], bracket: bool, announced: bool) -> Option<usize> {
         if is_date(groups) {
             return None;
         }
@@ -101,16 +103,16 @@ impl Scan<'_> {
         for (place, group) in groups.iter().take(HOME_GROUPS_MAX).enumerate() {
             // A short number after a dash and a space is a separate one.
             let other = place > 1
-                && group.gap == Gap::Space
+                && group.gap == DigitGap::Space
                 && group.len() < 3
-                && groups[place - 1].gap != Gap::Space;
+                && groups[place - 1].gap != DigitGap::Space;
             if other || self.joined_after(group.end) {
                 break;
             }
             digits.extend(self.digits(&[*group]));
             lengths.push(group.len());
             let certain = bracket && north_american(&digits, &lengths);
-            let known = |region: &Region| is_home(*region, &digits, &lengths);
+            let known = |region: &PhoneRegion| is_home(*region, &digits, &lengths);
             let configured = self.rules.regions.iter().any(known);
             let expected = announced && ANNOUNCED_DIGITS.contains(&digits.len());
             if certain || configured || expected {
@@ -125,11 +127,11 @@ impl Scan<'_> {
 }
 
 /// True if groups are a date: `2024-05-17`, `17.05.2024`, `5/17/24`.
-fn is_date(groups: &[Group]) -> bool {
+fn is_date(groups: &[DigitGroup]) -> bool {
     let lengths: Vec<usize> = groups.iter().take(3).map(|group| group.len()).collect();
     let gaps = groups.get(1).zip(groups.get(2));
     let same = gaps.is_some_and(|(one, two)| {
-        one.gap == two.gap && matches!(one.gap, Gap::Dash | Gap::Dot | Gap::Slash)
+        one.gap == two.gap && matches!(one.gap, DigitGap::Dash | DigitGap::Dot | DigitGap::Slash)
     });
     same && matches!(lengths[..], [4, 1..=2, 1..=2] | [1..=2, 1..=2, 4 | 2]) && groups.len() < 5
 }
@@ -146,19 +148,19 @@ fn north_american(digits: &[u8], lengths: &[usize]) -> bool {
 }
 
 /// True if digits are written like a number of a region.
-fn is_home(region: Region, digits: &[u8], lengths: &[usize]) -> bool {
+fn is_home(region: PhoneRegion, digits: &[u8], lengths: &[usize]) -> bool {
     let count = digits.len();
     let zero = digits[0] == 0 && digits.get(1).is_some_and(|&digit| digit != 0);
     match region {
-        Region::Us => north_american(digits, lengths),
-        Region::Gb => zero && (10..=11).contains(&count),
-        Region::De => zero && (8..=12).contains(&count),
-        Region::Fr | Region::Nl => zero && count == 10,
-        Region::Es => count == 9 && digits[0] >= 6,
-        Region::It => (zero || digits[0] == 3) && (9..=11).contains(&count),
-        Region::Pl => count == 9 && matches!(lengths, [3, 3, 3] | [2, 3, 2, 2]),
-        Region::In => count == 10 && digits[0] >= 6,
-        Region::Br => (10..=11).contains(&count) && lengths.len() >= 2 && digits[0] != 0,
+        PhoneRegion::Us => north_american(digits, lengths),
+        PhoneRegion::Gb => zero && (10..=11).contains(&count),
+        PhoneRegion::De => zero && (8..=12).contains(&count),
+        PhoneRegion::Fr | PhoneRegion::Nl => zero && count == 10,
+        PhoneRegion::Es => count == 9 && digits[0] >= 6,
+        PhoneRegion::It => (zero || digits[0] == 3) && (9..=11).contains(&count),
+        PhoneRegion::Pl => count == 9 && matches!(lengths, [3, 3, 3] | [2, 3, 2, 2]),
+        PhoneRegion::In => count == 10 && digits[0] >= 6,
+        PhoneRegion::Br => (10..=11).contains(&count) && lengths.len() >= 2 && digits[0] != 0,
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::{Entity, Scan};
+use super::{EntityKind, TextScan};
 
 /// Maximum size of a mark before or after a private key.
 pub(in crate::redact) const KEY_MARK_BYTES_MAX: usize = 64;
@@ -32,7 +32,7 @@ const PLACEHOLDERS: [&str; 12] = [
     "environ",
 ];
 
-impl Scan<'_> {
+impl TextScan<'_> {
     /// A key of a service, from its prefix.
     pub(super) fn service_key(&mut self, which: usize, start: usize) {
         let rules = self.rules;
@@ -63,7 +63,7 @@ impl Scan<'_> {
         }
         let end = body + length;
         if length >= least && is_key(&self.bytes[body..end.min(body + most)]) {
-            self.push(Entity::Secret, start, end);
+            self.push(EntityKind::Secret, start, end);
         }
     }
 
@@ -103,12 +103,12 @@ impl Scan<'_> {
             end -= 1;
         }
         if parts[0] >= 10 && parts[1] >= 8 && parts[2] >= 8 {
-            self.push(Entity::Jwt, start, end);
+            self.push(EntityKind::Jwt, start, end);
         }
     }
 
     /// The value after a word such as `api_key`, if it is one.
-    pub(super) fn assignment(&mut self, entity: Entity, word: usize, word_end: usize) {
+    pub(super) fn assignment(&mut self, entity: EntityKind, word: usize, word_end: usize) {
         // A word inside a value is part of it.
         if word < self.value_until {
             return;
@@ -160,7 +160,7 @@ impl Scan<'_> {
         };
         let value = &self.text[start..trimmed(end)];
         let plausible = match entity {
-            Entity::Password => is_password(value),
+            EntityKind::Password => is_password(value),
             _ => is_key(value),
         };
         if plausible {
@@ -177,7 +177,7 @@ impl Scan<'_> {
     /// Start of a value after its word, and its quote character.
     fn value_start(
         &self,
-        entity: Entity,
+        entity: EntityKind,
         word_end: usize,
         spaced: bool,
     ) -> Option<(usize, Option<u8>)> {
@@ -202,7 +202,7 @@ impl Scan<'_> {
             .map_or(0, |sign| sign.len());
         let tag = usize::from(sign == word_end && rest.starts_with(b">"));
         let signs = signs.max(tag);
-        let said = if entity == Entity::Password && sign > at {
+        let said = if entity == EntityKind::Password && sign > at {
             [b"is ".as_slice(), b"was "]
                 .iter()
                 .find(|word| rest.starts_with(word))

@@ -1,14 +1,16 @@
 //! What becomes of what was found.
 
-use fathom_output::redact::{Action, Entity, Key, Kind, RedactError, Redactor, Rules};
+use fathom_output::redact::{
+    EntityKind, RedactAction, RedactError, RedactKey, RedactRules, SpanKind, TextRedactor,
+};
 
 use super::{redactor, with_rules};
 
 const HEAD: &str = "format = 1\nversion = \"1\"\n";
 
-fn keyed(rules: &str, key: u8) -> Result<Redactor, RedactError> {
-    let rules = Rules::parse(&format!("{HEAD}{rules}"))?;
-    Redactor::new(&rules, Some(Key::from_bytes([key; 32])))
+fn keyed(rules: &str, key: u8) -> Result<TextRedactor, RedactError> {
+    let rules = RedactRules::parse(&format!("{HEAD}{rules}"))?;
+    TextRedactor::new(&rules, Some(RedactKey::from_bytes([key; 32])))
 }
 
 #[test]
@@ -54,8 +56,8 @@ fn spans_tell_where_something_was_and_what_became_of_it() {
         &"Grüße,\nann@example.org\n"[span.start..span.end],
         "ann@example.org"
     );
-    assert_eq!(span.kind, Kind::Entity(Entity::Email));
-    assert_eq!(span.action, Action::Mask);
+    assert_eq!(span.kind, SpanKind::Entity(EntityKind::Email));
+    assert_eq!(span.action, RedactAction::Mask);
     assert!(!redacted.needs_review());
 }
 

@@ -1,6 +1,6 @@
 //! However a text is cut into pieces, what comes out is the same.
 
-use fathom_output::redact::{Redacted, Redactor, Span, WINDOW_BYTES};
+use fathom_output::redact::{EntitySpan, RedactedText, TextRedactor, WINDOW_BYTES};
 
 use super::corpus::{self, Rng};
 use super::{redactor, with_rules};
@@ -28,7 +28,7 @@ fn texts() -> Vec<String> {
         .collect()
 }
 
-fn pieces(redactor: &Redactor, text: &str, cuts: &[usize]) -> (String, Vec<Span>) {
+fn pieces(redactor: &TextRedactor, text: &str, cuts: &[usize]) -> (String, Vec<EntitySpan>) {
     let bytes = text.as_bytes();
     let mut stream = redactor.stream();
     let mut shown = String::new();
@@ -41,7 +41,7 @@ fn pieces(redactor: &Redactor, text: &str, cuts: &[usize]) -> (String, Vec<Span>
     (shown, stream.take_spans())
 }
 
-fn check(redactor: &Redactor, text: &str, whole: &Redacted, cuts: &[usize]) {
+fn check(redactor: &TextRedactor, text: &str, whole: &RedactedText, cuts: &[usize]) {
     let (shown, spans) = pieces(redactor, text, cuts);
     assert_eq!(shown, whole.text, "{text:?} cut at {cuts:?}");
     assert_eq!(spans, whole.spans, "{text:?} cut at {cuts:?}");

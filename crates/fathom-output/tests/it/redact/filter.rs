@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use fathom_output::channels::{Channel, Sieve};
+use fathom_output::channels::{OutputChannel, OutputFilter};
 
 use super::corpus;
 use super::redactor;
@@ -16,11 +16,14 @@ fn g10_a_channel_gets_what_the_redactor_gives() {
         shown,
         "Write to [email]. My card is [card], what a load of [profanity]"
     );
-    for channel in Channel::ALL {
-        assert_eq!(Sieve::whole(&redactor, channel, text).as_str(), shown);
+    for channel in OutputChannel::ALL {
+        assert_eq!(
+            OutputFilter::whole(&redactor, channel, text).as_str(),
+            shown
+        );
         for size in 1..text.len() {
-            let mut sieve = Sieve::open(&redactor, channel);
-            let mut passed = Sieve::whole(&redactor, channel, "");
+            let mut sieve = OutputFilter::open(&redactor, channel);
+            let mut passed = OutputFilter::whole(&redactor, channel, "");
             for piece in text.as_bytes().chunks(size) {
                 passed.append(&sieve.push(str::from_utf8(piece).unwrap_or_default()));
             }
@@ -33,7 +36,7 @@ fn g10_a_channel_gets_what_the_redactor_gives() {
 #[test]
 fn what_a_channel_gets_does_not_wait_for_the_end() {
     let redactor = redactor();
-    let mut sieve = Sieve::open(&redactor, Channel::Cli);
+    let mut sieve = OutputFilter::open(&redactor, OutputChannel::Cli);
     let first = sieve.push("mail ann@example.org\nand then");
     assert_eq!(first.as_str(), "mail [email]\n");
     assert_eq!(sieve.finish().as_str(), "and then");

@@ -1,6 +1,6 @@
 //! Texts that are made to cost much. The work is counted, not timed.
 
-use fathom_output::redact::Redactor;
+use fathom_output::redact::TextRedactor;
 
 use super::redactor;
 
@@ -9,7 +9,7 @@ const TEXT_BYTES: usize = 256 << 10;
 const STEPS_PER_BYTE_MAX: u64 = 80;
 
 /// What was looked at in a text of a size, made of a pattern.
-fn steps(redactor: &Redactor, pattern: &str, size: usize) -> u64 {
+fn steps(redactor: &TextRedactor, pattern: &str, size: usize) -> u64 {
     let text = pattern.repeat(size / pattern.len());
     let mut stream = redactor.stream();
     let _shown = stream.push(&text);

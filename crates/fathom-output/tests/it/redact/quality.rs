@@ -1,6 +1,6 @@
 //! What is found in a labelled corpus, and what is left alone.
 
-use fathom_output::redact::{Kind, Redactor};
+use fathom_output::redact::{SpanKind, TextRedactor};
 
 use super::corpus::{self, Sample};
 use super::redactor;
@@ -24,10 +24,10 @@ const CHECKED: [&str; 14] = [
     "uk_nino",
 ];
 
-fn found(redactor: &Redactor, sample: &Sample) -> Vec<Predicted> {
+fn found(redactor: &TextRedactor, sample: &Sample) -> Vec<Predicted> {
     let spans = redactor.redact(&sample.text).spans.into_iter();
     spans
-        .filter(|span| matches!(span.kind, Kind::Entity(_)))
+        .filter(|span| matches!(span.kind, SpanKind::Entity(_)))
         .map(|span| Predicted {
             start: span.start,
             end: span.end,

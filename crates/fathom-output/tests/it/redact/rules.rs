@@ -1,10 +1,10 @@
 //! Files of rules that cannot be used, and why.
 
-use fathom_output::redact::{Redactor, Rules};
+use fathom_output::redact::{RedactRules, TextRedactor};
 
 /// The code that a file is refused with, and the message.
 fn refusal(body: &str) -> Option<(&'static str, String)> {
-    let rules = Rules::parse(body).and_then(|rules| Redactor::new(&rules, None));
+    let rules = RedactRules::parse(body).and_then(|rules| TextRedactor::new(&rules, None));
     rules.err().map(|error| {
         assert!(!error.hint().is_empty());
         (error.code(), error.to_string())
@@ -77,8 +77,9 @@ fn what_cannot_be_meant_is_refused_by_name() {
 #[test]
 fn a_file_says_only_what_is_different() {
     assert_eq!(refusal("format = 1\nversion = \"mine\"\n"), None);
-    let rules = Rules::parse("format = 1\nversion = \"mine\"\n[profanity]\nenabled = false\n");
-    let redactor = rules.and_then(|rules| Redactor::new(&rules, None));
+    let rules =
+        RedactRules::parse("format = 1\nversion = \"mine\"\n[profanity]\nenabled = false\n");
+    let redactor = rules.and_then(|rules| TextRedactor::new(&rules, None));
     let shown = redactor.map(|redactor| redactor.redact("shit, ann@example.org").text);
     assert_eq!(shown, Ok("shit, [email]".to_owned()));
 }

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::*;
-use crate::programs::council::Seat;
+use crate::programs::council::CouncilSeat;
 
 fn strings(words: &str) -> Vec<String> {
     words
@@ -13,24 +13,24 @@ fn strings(words: &str) -> Vec<String> {
         .collect()
 }
 
-fn domain(name: &str, words: &str) -> Domain {
-    Domain {
+fn domain(name: &str, words: &str) -> TopicDomain {
+    TopicDomain {
         name: name.to_owned(),
         words: strings(words),
     }
 }
 
-fn seat(id: &str, lexicon: &str, sub_chiefs: Vec<Seat>) -> Seat {
-    Seat {
+fn seat(id: &str, lexicon: &str, sub_chiefs: Vec<CouncilSeat>) -> CouncilSeat {
+    CouncilSeat {
         id: id.to_owned(),
         lexicon: strings(lexicon),
         sub_chiefs,
-        ..Seat::default()
+        ..CouncilSeat::default()
     }
 }
 
-fn detector() -> Detector {
-    Detector {
+fn detector() -> DetectorConfig {
+    DetectorConfig {
         uncertainty: strings(
             "trade-off|trade-offs|tradeoff, depends on|depending on, multiple approaches, several factors, considering, \
              weighing, not sure",
@@ -43,11 +43,11 @@ fn detector() -> Detector {
             domain("network", "network, api, endpoint, latency"),
             domain("resources", "cost, budget, memory"),
         ],
-        ..Detector::default()
+        ..DetectorConfig::default()
     }
 }
 
-fn chiefs() -> Vec<Seat> {
+fn chiefs() -> Vec<CouncilSeat> {
     let keys = seat("keys", "key, certificate", Vec::new());
     let access = seat("access", "login, auth", vec![keys]);
     vec![
@@ -70,16 +70,16 @@ fn chiefs() -> Vec<Seat> {
     ]
 }
 
-fn lens() -> Lens {
-    Lens::new(&detector(), &chiefs())
+fn lens() -> ComplexityDetector {
+    ComplexityDetector::new(&detector(), &chiefs())
 }
 
-fn assess(question: &str) -> Assessment {
+fn assess(question: &str) -> ComplexityAssessment {
     lens().assess(question)
 }
 
 /// What an assessment says, on one line: `score | reasons | domains | seats`.
-fn told(assessment: &Assessment) -> String {
+fn told(assessment: &ComplexityAssessment) -> String {
     let reasons: Vec<String> = assessment.reasons.iter().map(reason).collect();
     let parts = [
         assessment.score.to_string(),
@@ -98,24 +98,24 @@ fn told(assessment: &Assessment) -> String {
         .join(" | ")
 }
 
-fn reason(reason: &Reason) -> String {
+fn reason(reason: &ComplexitySignal) -> String {
     match reason {
-        Reason::Length { tokens } => format!("length({tokens})"),
-        Reason::Uncertainty { phrases } => format!("uncertain({})", phrases.join(",")),
-        Reason::Domains { domains } => format!("domains({})", domains.join(",")),
-        Reason::Factors { factors } => format!("factors({})", factors.join(",")),
-        Reason::Learned { log_odds_milli } => format!("learned({log_odds_milli})"),
+        ComplexitySignal::Length { tokens } => format!("length({tokens})"),
+        ComplexitySignal::Uncertainty { phrases } => format!("uncertain({})", phrases.join(",")),
+        ComplexitySignal::Domains { domains } => format!("domains({})", domains.join(",")),
+        ComplexitySignal::Factors { factors } => format!("factors({})", factors.join(",")),
+        ComplexitySignal::Learned { log_odds_milli } => format!("learned({log_odds_milli})"),
     }
 }
 
 fn factors(question: &str) -> Vec<String> {
-    let detector = Detector {
+    let detector = DetectorConfig {
         factors_min: 0,
         ..detector()
     };
-    let found = Lens::new(&detector, &[]).assess(question);
+    let found = ComplexityDetector::new(&detector, &[]).assess(question);
     let listed = found.reasons.into_iter().find_map(|reason| match reason {
-        Reason::Factors { factors } => Some(factors),
+        ComplexitySignal::Factors { factors } => Some(factors),
         _ => None,
     });
     listed.unwrap()
@@ -321,7 +321,7 @@ fn c01_length_counts_above_its_threshold() {
         let assessment = assess(&"word ".repeat(words));
         assert_eq!(assessment.features.tokens, tokens, "{words}");
         let reasons = if long {
-            vec![Reason::Length { tokens }]
+            vec![ComplexitySignal::Length { tokens }]
         } else {
             Vec::new()
         };
@@ -337,10 +337,10 @@ fn c01_each_threshold_is_the_charters() {
         (features.uncertainty, features.domains, features.factors),
         (2, 2, 6)
     );
-    let signals = |change: fn(&mut Detector)| {
+    let signals = |change: fn(&mut DetectorConfig)| {
         let mut detector = detector();
         change(&mut detector);
-        let assessment = Lens::new(&detector, &chiefs()).assess(question);
+        let assessment = ComplexityDetector::new(&detector, &chiefs()).assess(question);
         (assessment.score, assessment.complex)
     };
     assert_eq!(signals(|_| {}), (3, true));
@@ -358,20 +358,23 @@ fn c01_each_threshold_is_the_charters() {
 
 #[test]
 fn c01_an_empty_charter_sees_length_alone() {
-    let lens = Lens::new(&Detector::default(), &[]);
+    let lens = ComplexityDetector::new(&DetectorConfig::default(), &[]);
     let assessment = lens.assess(&"considering cost, auth and risk ".repeat(200));
-    assert_eq!(assessment.reasons, [Reason::Length { tokens: 1300 }]);
+    assert_eq!(
+        assessment.reasons,
+        [ComplexitySignal::Length { tokens: 1300 }]
+    );
     assert!(!assessment.complex);
 }
 
 #[test]
 fn c01_entries_without_words_are_never_met() {
-    let detector = Detector {
+    let detector = DetectorConfig {
         uncertainty: strings("—, |, ?!"),
         uncertainty_min: 1,
-        ..Detector::default()
+        ..DetectorConfig::default()
     };
-    let lens = Lens::new(&detector, &[]);
+    let lens = ComplexityDetector::new(&detector, &[]);
     assert_eq!(lens.assess("— | ?! what").score, 0);
 }
 
@@ -381,7 +384,7 @@ fn c01_a_seat_below_the_deepest_level_is_not_named() {
     for level in 1..6 {
         chief = seat(&level.to_string(), "auth", vec![chief]);
     }
-    let lens = Lens::new(&Detector::default(), &[chief]);
+    let lens = ComplexityDetector::new(&DetectorConfig::default(), &[chief]);
     assert_eq!(lens.assess("auth").seats, ["5/4", "5/4/3", "5/4/3/2"]);
 }
 
@@ -447,8 +450,8 @@ fn now() -> Instant {
 
 #[test]
 fn c10_a_learned_rule_decides_and_the_signals_are_still_told() {
-    let learned = Learned {
-        version: Learned::VERSION,
+    let learned = LearnedRule {
+        version: LearnedRule::VERSION,
         weights: vec![Weight {
             feature: Feature::Seats,
             weight_micro: 2_000_000,
@@ -457,13 +460,13 @@ fn c10_a_learned_rule_decides_and_the_signals_are_still_told() {
         }],
         bias_micro: 0,
         threshold_micro: 3_000_000,
-        ..Learned::default()
+        ..LearnedRule::default()
     };
-    let detector = Detector {
+    let detector = DetectorConfig {
         learned: Some(learned),
         ..detector()
     };
-    let lens = Lens::new(&detector, &chiefs());
+    let lens = ComplexityDetector::new(&detector, &chiefs());
     let two_signals = "given cost, risk, dust and the API";
     let table = [
         (
@@ -488,7 +491,7 @@ fn c10_a_learned_rule_decides_and_the_signals_are_still_told() {
 fn c10_features_are_the_numbers_behind_the_signals() {
     let assessment =
         assess("Weighing trade-offs of auth, storage and the API, given noise, dust, heat");
-    let wanted = Features {
+    let wanted = QuestionFeatures {
         tokens: 17,
         uncertainty: 2,
         domains: 3,
@@ -500,7 +503,7 @@ fn c10_features_are_the_numbers_behind_the_signals() {
     assert_eq!(assessment.features, wanted);
     let kept = serde_json::to_string(&assessment).unwrap();
     assert_eq!(
-        serde_json::from_str::<Assessment>(&kept).unwrap(),
+        serde_json::from_str::<ComplexityAssessment>(&kept).unwrap(),
         assessment
     );
 }
@@ -509,8 +512,8 @@ fn c10_features_are_the_numbers_behind_the_signals() {
 fn an_assessment_without_features_can_still_be_read() {
     let kept = r#"{"score":0,"complex":false,"reasons":[],"domains":[],"seats":[]}"#;
     assert_eq!(
-        serde_json::from_str::<Assessment>(kept).unwrap(),
-        Assessment::default()
+        serde_json::from_str::<ComplexityAssessment>(kept).unwrap(),
+        ComplexityAssessment::default()
     );
 }
 
@@ -557,7 +560,7 @@ fn filler() -> impl Strategy<Value = Vec<String>> {
 }
 
 fn counts(question: &str) -> [u32; 6] {
-    let Features {
+    let QuestionFeatures {
         tokens,
         uncertainty,
         domains,

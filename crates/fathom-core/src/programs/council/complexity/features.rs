@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// What can be weighed of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Feature {
+pub enum QuestionFeature {
     /// Estimated tokens.
     Tokens,
     /// Uncertainty phrases.
@@ -24,7 +24,7 @@ pub enum Feature {
     Score,
 }
 
-impl Feature {
+impl QuestionFeature {
     /// Every feature.
     pub const ALL: [Self; 7] = [
         Self::Tokens,
@@ -63,7 +63,7 @@ impl Feature {
     }
 }
 
-impl fmt::Display for Feature {
+impl fmt::Display for QuestionFeature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
@@ -72,7 +72,7 @@ impl fmt::Display for Feature {
 /// The numbers behind an assessment. The journal keeps them, so a rule can be learned from past runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Features {
+pub struct QuestionFeatures {
     /// Estimated tokens.
     pub tokens: u32,
     /// Uncertainty phrases.
@@ -89,17 +89,17 @@ pub struct Features {
     pub score: u32,
 }
 
-impl Features {
+impl QuestionFeatures {
     /// One of them.
-    pub const fn get(&self, feature: Feature) -> u32 {
+    pub const fn get(&self, feature: QuestionFeature) -> u32 {
         match feature {
-            Feature::Tokens => self.tokens,
-            Feature::Uncertainty => self.uncertainty,
-            Feature::Domains => self.domains,
-            Feature::Factors => self.factors,
-            Feature::Seats => self.seats,
-            Feature::Chiefs => self.chiefs,
-            Feature::Score => self.score,
+            QuestionFeature::Tokens => self.tokens,
+            QuestionFeature::Uncertainty => self.uncertainty,
+            QuestionFeature::Domains => self.domains,
+            QuestionFeature::Factors => self.factors,
+            QuestionFeature::Seats => self.seats,
+            QuestionFeature::Chiefs => self.chiefs,
+            QuestionFeature::Score => self.score,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::features::{Feature, Features};
+use super::features::{QuestionFeature, QuestionFeatures};
 use crate::unit::PerMille;
 
 /// Whether sub-chiefs are likely to change a decision, as past runs tell.
@@ -10,11 +10,11 @@ use crate::unit::PerMille;
 /// Numbers are whole millionths, so a replay gives the same answer on every machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Learned {
+pub struct LearnedRule {
     /// Version of the features it was trained on.
     pub version: u32,
     /// What each feature weighs. A feature that is not listed weighs nothing.
-    pub weights: Vec<Weight>,
+    pub weights: Vec<FeatureWeight>,
     /// Log-odds of a question whose every feature is at its mean.
     pub bias_micro: i64,
     /// Log-odds from which on sub-chiefs are asked; at zero, when a change is as likely as not.
@@ -32,9 +32,9 @@ pub struct Learned {
 /// What one feature weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Weight {
+pub struct FeatureWeight {
     /// The feature.
-    pub feature: Feature,
+    pub feature: QuestionFeature,
     /// By how much the log-odds grow when it is larger by `scale_micro`.
     pub weight_micro: i64,
     /// Its mean.
@@ -46,12 +46,12 @@ pub struct Weight {
 /// Millionths in one.
 const MICRO: i128 = 1_000_000;
 
-impl Learned {
+impl LearnedRule {
     /// Version of the features of this build.
     pub const VERSION: u32 = 1;
 
     /// Log-odds that sub-chiefs change the decision, in millionths.
-    pub fn log_odds_micro(&self, features: &Features) -> i64 {
+    pub fn log_odds_micro(&self, features: &QuestionFeatures) -> i64 {
         let mut sum = i128::from(self.bias_micro);
         for weight in &self.weights {
             sum = sum.saturating_add(weight.log_odds_micro(features));
@@ -60,19 +60,19 @@ impl Learned {
     }
 
     /// How far the log-odds are above the threshold, in millionths. From zero on sub-chiefs are asked.
-    pub fn margin_micro(&self, features: &Features) -> i64 {
+    pub fn margin_micro(&self, features: &QuestionFeatures) -> i64 {
         let odds = self.log_odds_micro(features);
         odds.saturating_sub(self.threshold_micro)
     }
 
     /// Whether sub-chiefs are asked.
-    pub fn says_complex(&self, features: &Features) -> bool {
+    pub fn says_complex(&self, features: &QuestionFeatures) -> bool {
         self.margin_micro(features) >= 0
     }
 }
 
-impl Weight {
-    fn log_odds_micro(&self, features: &Features) -> i128 {
+impl FeatureWeight {
+    fn log_odds_micro(&self, features: &QuestionFeatures) -> i128 {
         if self.scale_micro <= 0 {
             return 0;
         }

@@ -1,31 +1,31 @@
 //! A detector made ready, and how it looks at a question.
 
-use super::features::Features;
-use super::listing::Listing;
-use super::vocabulary::{self, Known, Means, Vocabulary};
-use super::words::{self, Gap, Word};
-use super::{Assessment, Detector, Learned, Reason};
-use crate::programs::council::params::{DEPTH_MAX, Seat};
+use super::features::QuestionFeatures;
+use super::listing::ListedFactors;
+use super::vocabulary::{self, PhraseMeaning, PhraseNode, PhraseVocabulary};
+use super::words::{self, WordGap, WordToken};
+use super::{ComplexityAssessment, ComplexitySignal, DetectorConfig, LearnedRule};
+use crate::programs::council::params::{CouncilSeat, DEPTH_MAX};
 
-/// A [`Detector`] and the seats of a council, made ready to look at questions.
+/// A [`DetectorConfig`] and the seats of a council, made ready to look at questions.
 ///
 /// To make it costs a pass over all lexicons; to look costs a pass over the question.
 #[derive(Clone, Debug)]
-pub struct Lens {
-    limits: Limits,
-    vocabulary: Vocabulary,
-    uncertainty: Lexicon,
-    factors: Lexicon,
-    domains: Lexicon,
+pub struct ComplexityDetector {
+    limits: DetectorLimits,
+    vocabulary: PhraseVocabulary,
+    uncertainty: TopicLexicon,
+    factors: TopicLexicon,
+    domains: TopicLexicon,
     /// Sub-chiefs, each after the seat that may ask it.
-    seats: Vec<Chair>,
+    seats: Vec<SeatLexicon>,
     /// Marks there are, over all lexicons.
     marks: usize,
-    learned: Option<Learned>,
+    learned: Option<LearnedRule>,
 }
 
 #[derive(Clone, Debug)]
-struct Limits {
+struct DetectorLimits {
     tokens_over: u32,
     uncertainty_min: u32,
     domains_min: u32,
@@ -35,14 +35,14 @@ struct Limits {
 
 /// Names with the marks that tell which of them were found.
 #[derive(Clone, Debug)]
-struct Lexicon {
+struct TopicLexicon {
     first_mark: usize,
     names: Vec<String>,
 }
 
 /// A sub-chief.
 #[derive(Clone, Debug)]
-struct Chair {
+struct SeatLexicon {
     path: String,
     mark: usize,
     chief: usize,
@@ -56,28 +56,28 @@ enum AskedBy {
     Chair(usize),
 }
 
-impl Lens {
+impl ComplexityDetector {
     /// Makes a detector ready for a council of these chiefs.
-    pub fn new(detector: &Detector, chiefs: &[Seat]) -> Self {
+    pub fn new(detector: &DetectorConfig, chiefs: &[CouncilSeat]) -> Self {
         let mut lens = Self {
-            limits: Limits {
+            limits: DetectorLimits {
                 tokens_over: detector.tokens_over,
                 uncertainty_min: detector.uncertainty_min,
                 domains_min: detector.domains_min,
                 factors_min: detector.factors_min,
                 score_min: detector.score_min,
             },
-            vocabulary: Vocabulary::new(),
-            uncertainty: Lexicon::none(),
-            factors: Lexicon::none(),
-            domains: Lexicon::none(),
+            vocabulary: PhraseVocabulary::new(),
+            uncertainty: TopicLexicon::none(),
+            factors: TopicLexicon::none(),
+            domains: TopicLexicon::none(),
             seats: Vec::new(),
             marks: 0,
             learned: detector.learned.clone(),
         };
-        lens.uncertainty = lens.entries(&detector.uncertainty, Means::Mark);
-        lens.factors = lens.entries(&detector.factors, Means::Factor);
-        lens.domains = Lexicon {
+        lens.uncertainty = lens.entries(&detector.uncertainty, PhraseMeaning::Mark);
+        lens.factors = lens.entries(&detector.factors, PhraseMeaning::Factor);
+        lens.domains = TopicLexicon {
             first_mark: lens.marks,
             names: detector.domains.iter().map(|d| d.name.clone()).collect(),
         };
@@ -85,9 +85,9 @@ impl Lens {
             lens.group(&domain.words);
         }
         for (entries, means) in [
-            (&detector.factor_openers, Means::Opens),
-            (&detector.factor_joiners, Means::Joins),
-            (&detector.factor_closers, Means::Closes),
+            (&detector.factor_openers, PhraseMeaning::Opens),
+            (&detector.factor_joiners, PhraseMeaning::Joins),
+            (&detector.factor_closers, PhraseMeaning::Closes),
         ] {
             for entry in entries {
                 lens.vocabulary.learn(entry, means);
@@ -100,13 +100,13 @@ impl Lens {
     }
 
     /// One mark for each entry.
-    fn entries(&mut self, entries: &[String], means: fn(usize) -> Means) -> Lexicon {
+    fn entries(&mut self, entries: &[String], means: fn(usize) -> PhraseMeaning) -> TopicLexicon {
         let first_mark = self.marks;
         for entry in entries {
             let mark = self.mark();
             self.vocabulary.learn(entry, means(mark));
         }
-        Lexicon {
+        TopicLexicon {
             first_mark,
             names: entries.iter().map(|e| vocabulary::name(e)).collect(),
         }
@@ -116,12 +116,19 @@ impl Lens {
     fn group(&mut self, entries: &[String]) -> usize {
         let mark = self.mark();
         for entry in entries {
-            self.vocabulary.learn(entry, Means::Mark(mark));
+            self.vocabulary.learn(entry, PhraseMeaning::Mark(mark));
         }
         mark
     }
 
-    fn seat(&mut self, chief: usize, path: &str, subs: &[Seat], asked_by: AskedBy, levels: u8) {
+    fn seat(
+        &mut self,
+        chief: usize,
+        path: &str,
+        subs: &[CouncilSeat],
+        asked_by: AskedBy,
+        levels: u8,
+    ) {
         if levels == 0 {
             return;
         }
@@ -129,7 +136,7 @@ impl Lens {
             let path = format!("{path}/{}", sub.id);
             let mark = self.group(&sub.lexicon);
             let place = self.seats.len();
-            self.seats.push(Chair {
+            self.seats.push(SeatLexicon {
                 path: path.clone(),
                 mark,
                 chief,
@@ -146,15 +153,15 @@ impl Lens {
     }
 
     /// Looks at a question.
-    pub fn assess(&self, question: &str) -> Assessment {
-        let mut look = Look {
+    pub fn assess(&self, question: &str) -> ComplexityAssessment {
+        let mut look = QuestionScan {
             lens: self,
             text: question,
             words: 0,
             end: 0,
             recent: Vec::new(),
             found: vec![false; self.marks],
-            listing: Listing::default(),
+            listing: ListedFactors::default(),
             lower: String::new(),
         };
         words::each(question, |word| look.word(&word));
@@ -162,7 +169,7 @@ impl Lens {
     }
 }
 
-impl Lexicon {
+impl TopicLexicon {
     fn none() -> Self {
         Self {
             first_mark: 0,
@@ -181,8 +188,8 @@ impl Lexicon {
 }
 
 /// A look at one question.
-struct Look<'l, 't> {
-    lens: &'l Lens,
+struct QuestionScan<'l, 't> {
+    lens: &'l ComplexityDetector,
     text: &'t str,
     words: u64,
     /// Where the last word ended.
@@ -190,13 +197,13 @@ struct Look<'l, 't> {
     /// The last words, as far back as they are known and stand together.
     recent: Vec<u32>,
     found: Vec<bool>,
-    listing: Listing<'t>,
+    listing: ListedFactors<'t>,
     lower: String,
 }
 
-impl<'t> Look<'_, 't> {
+impl<'t> QuestionScan<'_, 't> {
     #[inline]
-    fn word(&mut self, word: &Word<'t>) {
+    fn word(&mut self, word: &WordToken<'t>) {
         self.words += 1;
         let before = std::mem::replace(&mut self.end, word.end());
         let known = self
@@ -205,7 +212,7 @@ impl<'t> Look<'_, 't> {
             .get(words::lower(word, &mut self.lower));
         // What stands before a word only matters to a list and to a phrase.
         if self.listing.is_open() || (known.is_some() && !self.recent.is_empty()) {
-            self.gap(Gap::between(self.text, before, word.start));
+            self.gap(WordGap::between(self.text, before, word.start));
         }
         let Some(known) = known else {
             self.recent.clear();
@@ -215,15 +222,15 @@ impl<'t> Look<'_, 't> {
         self.known(known, word);
     }
 
-    fn gap(&mut self, gap: Gap) {
-        if gap != Gap::Near {
+    fn gap(&mut self, gap: WordGap) {
+        if gap != WordGap::Near {
             self.recent.clear();
         }
         self.listing.gap(gap);
     }
 
     #[inline(never)]
-    fn known(&mut self, known: &Known, word: &Word<'t>) {
+    fn known(&mut self, known: &PhraseNode, word: &WordToken<'t>) {
         let (mut opens, mut closes, mut joins) = (None, None, None);
         let mut factor = false;
         for phrase in &known.phrases {
@@ -232,14 +239,14 @@ impl<'t> Look<'_, 't> {
             }
             let own = Some(phrase.before.len());
             match phrase.means {
-                Means::Mark(mark) => self.found[mark] = true,
-                Means::Factor(mark) => {
+                PhraseMeaning::Mark(mark) => self.found[mark] = true,
+                PhraseMeaning::Factor(mark) => {
                     self.found[mark] = true;
                     factor = true;
                 }
-                Means::Opens => opens = opens.max(own),
-                Means::Closes => closes = closes.max(own),
-                Means::Joins => joins = joins.max(own),
+                PhraseMeaning::Opens => opens = opens.max(own),
+                PhraseMeaning::Closes => closes = closes.max(own),
+                PhraseMeaning::Joins => joins = joins.max(own),
             }
         }
         self.remember(known.id);
@@ -263,14 +270,14 @@ impl<'t> Look<'_, 't> {
         self.recent.push(id);
     }
 
-    fn finish(self) -> Assessment {
+    fn finish(self) -> ComplexityAssessment {
         let lens = self.lens;
         let phrases = lens.uncertainty.found(&self.found);
         let domains = lens.domains.found(&self.found);
         let mut factors = lens.factors.found(&self.found);
         factors.extend(self.listing.finish());
         let (seats, chiefs) = seats(&lens.seats, &self.found);
-        let mut features = Features {
+        let mut features = QuestionFeatures {
             // A word is 1.3 tokens; what is begun counts.
             tokens: count((self.words.saturating_mul(13)).div_ceil(10)),
             uncertainty: count(phrases.len()),
@@ -283,31 +290,31 @@ impl<'t> Look<'_, 't> {
         let limits = &lens.limits;
         let mut reasons = Vec::new();
         if features.tokens > limits.tokens_over {
-            reasons.push(Reason::Length {
+            reasons.push(ComplexitySignal::Length {
                 tokens: features.tokens,
             });
         }
         if features.uncertainty >= limits.uncertainty_min {
-            reasons.push(Reason::Uncertainty { phrases });
+            reasons.push(ComplexitySignal::Uncertainty { phrases });
         }
         if features.domains >= limits.domains_min {
-            reasons.push(Reason::Domains {
+            reasons.push(ComplexitySignal::Domains {
                 domains: domains.clone(),
             });
         }
         if features.factors >= limits.factors_min {
-            reasons.push(Reason::Factors { factors });
+            reasons.push(ComplexitySignal::Factors { factors });
         }
         features.score = count(reasons.len());
         let mut complex = features.score >= limits.score_min;
         if let Some(learned) = &lens.learned {
             let margin = learned.margin_micro(&features);
             complex = margin >= 0;
-            reasons.push(Reason::Learned {
+            reasons.push(ComplexitySignal::Learned {
                 log_odds_milli: margin.div_euclid(1000),
             });
         }
-        Assessment {
+        ComplexityAssessment {
             score: features.score,
             complex,
             reasons,
@@ -319,7 +326,7 @@ impl<'t> Look<'_, 't> {
 }
 
 /// The seats whose words were found and whom someone asks, and the number of chiefs above them.
-fn seats(chairs: &[Chair], found: &[bool]) -> (Vec<String>, u32) {
+fn seats(chairs: &[SeatLexicon], found: &[bool]) -> (Vec<String>, u32) {
     let mut asked = vec![false; chairs.len()];
     let mut paths = Vec::new();
     let mut chiefs = Vec::new();

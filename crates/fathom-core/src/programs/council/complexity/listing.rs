@@ -1,6 +1,6 @@
 //! Decision factors that a question lists: what is coordinated after a word such as `considering`.
 
-use super::words::{self, Gap, Word};
+use super::words::{self, WordGap, WordToken};
 
 /// Most words of a listed factor. Something longer is a clause, and the list is over.
 const ITEM_WORDS_MAX: usize = 12;
@@ -13,7 +13,7 @@ const ITEMS_MAX: usize = 32;
 
 /// Follows a question word by word and keeps what it lists.
 #[derive(Default)]
-pub(super) struct Listing<'t> {
+pub(super) struct ListedFactors<'t> {
     open: bool,
     /// Words of the present item.
     item: Vec<&'t str>,
@@ -24,7 +24,7 @@ pub(super) struct Listing<'t> {
     items: Vec<String>,
 }
 
-impl<'t> Listing<'t> {
+impl<'t> ListedFactors<'t> {
     pub(super) fn is_open(&self) -> bool {
         self.open
     }
@@ -59,17 +59,17 @@ impl<'t> Listing<'t> {
         self.drop_item();
     }
 
-    pub(super) fn gap(&mut self, gap: Gap) {
+    pub(super) fn gap(&mut self, gap: WordGap) {
         match gap {
-            Gap::Near => {}
-            Gap::Comma => self.join(0),
+            WordGap::Near => {}
+            WordGap::Comma => self.join(0),
             // `considering the following: cost, latency` begins after the colon.
-            Gap::Colon if self.before == 0 => self.drop_item(),
-            Gap::Colon | Gap::End => self.close(0),
+            WordGap::Colon if self.before == 0 => self.drop_item(),
+            WordGap::Colon | WordGap::End => self.close(0),
         }
     }
 
-    pub(super) fn word(&mut self, word: &Word<'t>) {
+    pub(super) fn word(&mut self, word: &WordToken<'t>) {
         if !self.open {
             return;
         }

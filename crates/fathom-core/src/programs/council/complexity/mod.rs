@@ -1,7 +1,7 @@
 //! Tells, without a model, whether a question is complex enough to be taken apart.
 //!
-//! A [`Detector`] is what a charter says. [`Lens`] makes it ready once and then looks at questions. What it finds is an
-//! [`Assessment`], whose [`Features`] are what a [`Learned`] rule weighs.
+//! A [`DetectorConfig`] is what a charter says. [`ComplexityDetector`] makes it ready once and then looks at questions. What it finds is an
+//! [`ComplexityAssessment`], whose [`QuestionFeatures`] are what a [`LearnedRule`] rule weighs.
 
 mod features;
 mod learned;
@@ -12,9 +12,9 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
-pub use features::{Feature, Features};
-pub use learned::{Learned, Weight};
-pub use lens::Lens;
+pub use features::{QuestionFeature, QuestionFeatures};
+pub use learned::{FeatureWeight, LearnedRule};
+pub use lens::ComplexityDetector;
 
 /// Lexicons and thresholds, as a charter gives them.
 ///
@@ -24,7 +24,7 @@ pub use lens::Lens;
 /// apostrophes part them: `trade-off` is also `trade off`, and `auth-migration` or `auth's` touch `auth`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Detector {
+pub struct DetectorConfig {
     /// Estimated tokens above which a question is long.
     pub tokens_over: u32,
     /// Uncertainty phrases from which on a question is uncertain.
@@ -46,16 +46,16 @@ pub struct Detector {
     /// Words that are factors by themselves, as `cost`.
     pub factors: Vec<String>,
     /// Domains by name, each with its words, in the charter's order.
-    pub domains: Vec<Domain>,
+    pub domains: Vec<TopicDomain>,
     /// A rule learned from past runs. Where there is one it decides, and the signals are told beside it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub learned: Option<Learned>,
+    pub learned: Option<LearnedRule>,
 }
 
 /// A field that a question may touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Domain {
+pub struct TopicDomain {
     /// Its name.
     pub name: String,
     /// Its words.
@@ -72,7 +72,7 @@ const CLOSERS: [&str; 29] = [
     "but", "then", "we", "i", "you", "they",
 ];
 
-impl Default for Detector {
+impl Default for DetectorConfig {
     fn default() -> Self {
         Self {
             tokens_over: 500,
@@ -94,7 +94,7 @@ impl Default for Detector {
 /// A signal that a question gave.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "signal", rename_all = "snake_case")]
-pub enum Reason {
+pub enum ComplexitySignal {
     /// It is long.
     Length {
         /// Its estimated tokens.
@@ -125,13 +125,13 @@ pub enum Reason {
 
 /// What the detector says of a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Assessment {
+pub struct ComplexityAssessment {
     /// How many signals it gave.
     pub score: u32,
     /// Whether sub-chiefs are asked: there are enough signals, or the learned rule says so.
     pub complex: bool,
     /// The signals, and the learned rule's word where there is one.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<ComplexitySignal>,
     /// The domains it touches.
     pub domains: Vec<String>,
     /// The sub-chiefs it concerns, as paths like `IT/security`, in the charter's order. They are named whether or
@@ -139,7 +139,7 @@ pub struct Assessment {
     pub seats: Vec<String>,
     /// The numbers behind all this.
     #[serde(default)]
-    pub features: Features,
+    pub features: QuestionFeatures,
 }
 
 #[cfg(test)]

@@ -12,21 +12,21 @@ const SHAPES: usize = 1 << 10;
 
 /// A word that ends a phrase, or stands inside one.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(super) struct PhraseNode {
     pub(super) id: u32,
     /// The phrases that end with it.
-    pub(super) phrases: Vec<Phrase>,
+    pub(super) phrases: Vec<PhraseEntry>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Phrase {
+pub(super) struct PhraseEntry {
     /// Its words but the last.
     pub(super) before: Box<[u32]>,
-    pub(super) means: Means,
+    pub(super) means: PhraseMeaning,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Means {
+pub(super) enum PhraseMeaning {
     Mark(usize),
     /// A mark that is a decision factor too.
     Factor(usize),
@@ -36,15 +36,15 @@ pub(super) enum Means {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Vocabulary {
-    words: FxHashMap<Box<str>, Known>,
+pub(super) struct PhraseVocabulary {
+    words: FxHashMap<Box<str>, PhraseNode>,
     /// The lengths that known words have, by their first and last byte. Most words of a question are told to be unknown
     /// here, which is faster than a look-up.
     lengths: Vec<u32>,
     pub(super) phrase_words_max: usize,
 }
 
-impl Vocabulary {
+impl PhraseVocabulary {
     pub(super) fn new() -> Self {
         Self {
             words: FxHashMap::default(),
@@ -54,7 +54,7 @@ impl Vocabulary {
     }
 
     /// Takes in an entry of a lexicon in all its forms. A form without a word is none.
-    pub(super) fn learn(&mut self, entry: &str, means: Means) {
+    pub(super) fn learn(&mut self, entry: &str, means: PhraseMeaning) {
         for form in entry.split(FORMS) {
             let mut words = Vec::new();
             let mut buffer = String::new();
@@ -66,17 +66,17 @@ impl Vocabulary {
                 continue;
             };
             self.phrase_words_max = self.phrase_words_max.max(words.len());
-            self.know(last).phrases.push(Phrase {
+            self.know(last).phrases.push(PhraseEntry {
                 before: ids.into(),
                 means,
             });
         }
     }
 
-    fn know(&mut self, word: &str) -> &mut Known {
+    fn know(&mut self, word: &str) -> &mut PhraseNode {
         self.lengths[shape(word)] |= length(word);
         let id = u32::try_from(self.words.len()).unwrap_or(u32::MAX);
-        self.words.entry(word.into()).or_insert(Known {
+        self.words.entry(word.into()).or_insert(PhraseNode {
             id,
             phrases: Vec::new(),
         })
@@ -84,7 +84,7 @@ impl Vocabulary {
 
     /// What is known of a word in lower case.
     #[inline]
-    pub(super) fn get(&self, word: &str) -> Option<&Known> {
+    pub(super) fn get(&self, word: &str) -> Option<&PhraseNode> {
         if self.lengths[shape(word)] & length(word) == 0 {
             return None;
         }

@@ -4,14 +4,14 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// A word and its place.
 #[derive(Clone, Copy)]
-pub(super) struct Word<'t> {
+pub(super) struct WordToken<'t> {
     pub(super) start: usize,
     pub(super) text: &'t str,
     /// Whether it is in lower-case ASCII already.
     pub(super) plain: bool,
 }
 
-impl Word<'_> {
+impl WordToken<'_> {
     pub(super) fn end(&self) -> usize {
         self.start + self.text.len()
     }
@@ -44,7 +44,7 @@ const fn kinds() -> [u8; 256] {
 ///
 /// Letters and digits of ASCII are words as they stand. Where other characters touch them, Unicode's rules say what a
 /// word is (UAX #29), except that an apostrophe parts words.
-pub(super) fn each<'t>(text: &'t str, mut on_word: impl FnMut(Word<'t>)) {
+pub(super) fn each<'t>(text: &'t str, mut on_word: impl FnMut(WordToken<'t>)) {
     let bytes = text.as_bytes();
     let mut start = 0;
     while start < bytes.len() {
@@ -60,19 +60,19 @@ pub(super) fn each<'t>(text: &'t str, mut on_word: impl FnMut(Word<'t>)) {
             wide(text, start, &mut on_word);
         } else if seen != BETWEEN {
             let plain = seen == PLAIN;
-            on_word(Word { start, text, plain });
+            on_word(WordToken { start, text, plain });
         }
         start = end + 1;
     }
 }
 
 #[inline(never)]
-fn wide<'t>(chunk: &'t str, offset: usize, on_word: &mut impl FnMut(Word<'t>)) {
+fn wide<'t>(chunk: &'t str, offset: usize, on_word: &mut impl FnMut(WordToken<'t>)) {
     for (place, word) in chunk.unicode_word_indices() {
         let mut start = offset + place;
         for part in word.split('’') {
             if !part.is_empty() {
-                on_word(Word {
+                on_word(WordToken {
                     start,
                     text: part,
                     plain: false,
@@ -84,7 +84,7 @@ fn wide<'t>(chunk: &'t str, offset: usize, on_word: &mut impl FnMut(Word<'t>)) {
 }
 
 /// The word in lower case, in `buffer` where it is not so already.
-pub(super) fn lower<'a>(word: &Word<'a>, buffer: &'a mut String) -> &'a str {
+pub(super) fn lower<'a>(word: &WordToken<'a>, buffer: &'a mut String) -> &'a str {
     if word.plain {
         return word.text;
     }
@@ -105,7 +105,7 @@ pub(super) fn push_lower(word: &str, buffer: &mut String) {
 
 /// How far two neighbouring words are apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Gap {
+pub(super) enum WordGap {
     /// They belong together: a space, a hyphen, an apostrophe, a quotation mark.
     Near,
     /// A comma or its like is between them.
@@ -116,7 +116,7 @@ pub(super) enum Gap {
     End,
 }
 
-impl Gap {
+impl WordGap {
     /// What stands between the bytes `from` and `to`.
     pub(super) fn between(text: &str, from: usize, to: usize) -> Self {
         let gap = &text[from..to];

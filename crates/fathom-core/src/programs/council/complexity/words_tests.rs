@@ -34,36 +34,36 @@ fn words_are_those_of_unicode_in_lower_case() {
 #[test]
 fn gaps_tell_what_belongs_together() {
     let table = [
-        (" ", Gap::Near),
-        ("-", Gap::Near),
-        ("\n", Gap::Near),
-        (".", Gap::Near),
-        (":", Gap::Near),
-        ("/", Gap::Near),
-        (" - ", Gap::Near),
-        ("\" (", Gap::Near),
-        ("  \n  ", Gap::Near),
-        (",", Gap::Comma),
-        (", ", Gap::Comma),
-        (" & ", Gap::Comma),
-        ("、", Gap::Comma),
-        ("\n- ", Gap::Comma),
-        ("\n\n* ", Gap::Comma),
-        (": ", Gap::Colon),
-        (":\n- ", Gap::Colon),
-        (",\": ", Gap::Colon),
-        (". ", Gap::End),
-        (", …", Gap::End),
-        ("?\" ", Gap::End),
-        (" — ", Gap::End),
-        ("。", Gap::End),
-        ("\n\n", Gap::End),
-        (",\n\n", Gap::End),
+        (" ", WordGap::Near),
+        ("-", WordGap::Near),
+        ("\n", WordGap::Near),
+        (".", WordGap::Near),
+        (":", WordGap::Near),
+        ("/", WordGap::Near),
+        (" - ", WordGap::Near),
+        ("\" (", WordGap::Near),
+        ("  \n  ", WordGap::Near),
+        (",", WordGap::Comma),
+        (", ", WordGap::Comma),
+        (" & ", WordGap::Comma),
+        ("、", WordGap::Comma),
+        ("\n- ", WordGap::Comma),
+        ("\n\n* ", WordGap::Comma),
+        (": ", WordGap::Colon),
+        (":\n- ", WordGap::Colon),
+        (",\": ", WordGap::Colon),
+        (". ", WordGap::End),
+        (", …", WordGap::End),
+        ("?\" ", WordGap::End),
+        (" — ", WordGap::End),
+        ("。", WordGap::End),
+        ("\n\n", WordGap::End),
+        (",\n\n", WordGap::End),
     ];
     for (gap, wanted) in table {
         let text = format!("a{gap}b");
-        assert_eq!(Gap::between(&text, 1, 1 + gap.len()), wanted, "{gap:?}");
+        assert_eq!(WordGap::between(&text, 1, 1 + gap.len()), wanted, "{gap:?}");
     }
-    assert_eq!(Gap::between("1,000", 1, 2), Gap::Near);
-    assert_eq!(Gap::between("1,b", 1, 2), Gap::Comma);
+    assert_eq!(WordGap::between("1,000", 1, 2), WordGap::Near);
+    assert_eq!(WordGap::between("1,b", 1, 2), WordGap::Comma);
 }

@@ -6,7 +6,7 @@ use crate::unit::PerMille;
 
 /// A confidence that is no share of a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NoShare;
+pub(crate) struct ConfidenceError;
 
 /// Words that make a number something else than a confidence: `80 to 90`, `8 out of 10`.
 const GOES_ON: [&str; 4] = ["to", "out", "of", "or"];
@@ -15,11 +15,11 @@ const GOES_ON: [&str; 4] = ["to", "out", "of", "or"];
 ///
 /// `85`, `85%`, `85 percent` and `85/100` are per cent. A number with a point, up to 1.0 and without a sign of per cent is
 /// a fraction: `0.85`. So `1` is one per cent and `1.0` is all.
-pub(crate) fn at_start(text: &str) -> Result<(PerMille, usize), NoShare> {
+pub(crate) fn at_start(text: &str) -> Result<(PerMille, usize), ConfidenceError> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let mut end = digits(text);
     if end == 0 {
-        return Err(NoShare);
+        return Err(ConfidenceError);
     }
     let mut has_point = false;
     if let Some(decimals) = text.get(end..).and_then(|rest| rest.strip_prefix('.')) {
@@ -33,18 +33,18 @@ pub(crate) fn at_start(text: &str) -> Result<(PerMille, usize), NoShare> {
     let unit = unit(rest);
     let rest = rest.get(unit..).unwrap_or_default();
     if goes_on(rest) {
-        return Err(NoShare);
+        return Err(ConfidenceError);
     }
-    let value = number.parse().map_err(|_| NoShare)?;
+    let value = number.parse().map_err(|_| ConfidenceError)?;
     Ok((share(value, has_point && unit == 0)?, end + unit))
 }
 
 /// The confidence in a JSON value; nothing for null.
-pub(crate) fn of_value(value: &Value) -> Result<Option<PerMille>, NoShare> {
+pub(crate) fn of_value(value: &Value) -> Result<Option<PerMille>, ConfidenceError> {
     match value {
         Value::Null => Ok(None),
         Value::Number(number) => {
-            let value = number.as_f64().ok_or(NoShare)?;
+            let value = number.as_f64().ok_or(ConfidenceError)?;
             share(value, number.is_f64()).map(Some)
         }
         Value::String(text) => {
@@ -53,10 +53,10 @@ pub(crate) fn of_value(value: &Value) -> Result<Option<PerMille>, NoShare> {
             if end == text.len() {
                 Ok(Some(milli))
             } else {
-                Err(NoShare)
+                Err(ConfidenceError)
             }
         }
-        Value::Bool(_) | Value::Array(_) | Value::Object(_) => Err(NoShare),
+        Value::Bool(_) | Value::Array(_) | Value::Object(_) => Err(ConfidenceError),
     }
 }
 
@@ -90,17 +90,17 @@ fn goes_on(rest: &str) -> bool {
         && word.is_some_and(|word| GOES_ON.iter().any(|other| word.eq_ignore_ascii_case(other)))
 }
 
-fn share(value: f64, may_be_fraction: bool) -> Result<PerMille, NoShare> {
+fn share(value: f64, may_be_fraction: bool) -> Result<PerMille, ConfidenceError> {
     let milli = if may_be_fraction && value <= 1.0 {
         value * 1000.0
     } else {
         value * 10.0
     };
     if !(0.0..=1000.0).contains(&milli) {
-        return Err(NoShare);
+        return Err(ConfidenceError);
     }
     // Within these bounds the text of the rounded number is a small integer, or `-0`.
     let text = format!("{milli:.0}");
-    let milli = text.parse().map_err(|_| NoShare)?;
-    PerMille::new(milli).map_err(|_| NoShare)
+    let milli = text.parse().map_err(|_| ConfidenceError)?;
+    PerMille::new(milli).map_err(|_| ConfidenceError)
 }

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::confidence::{self, NoShare};
-use super::{Said, Unreadable, Vote};
-use crate::programs::reply::labels::{self, Labelled, Stated};
-use crate::programs::reply::{Members, Piece, after_thoughts, pieces};
+use super::confidence::{self, ConfidenceError};
+use super::{ParsedVote, Vote, VoteError};
+use crate::programs::reply::labels::{self, LabelMatch, LabelValue};
+use crate::programs::reply::{JsonCandidate, VoteFields, after_thoughts, pieces};
 use crate::unit::PerMille;
 
 /// Most characters of a vote's reasoning.
@@ -24,26 +24,26 @@ pub const REASONING_CHARS_MAX: usize = 2_000;
 /// number makes the reply unreadable; of several the last counts, as it does for reasoning and source.
 ///
 /// Time and memory are linear in the length of the reply.
-pub fn read(reply: &str) -> Result<Said, Unreadable> {
+pub fn read(reply: &str) -> Result<ParsedVote, VoteError> {
     if reply.trim().is_empty() {
-        return Err(Unreadable::Empty);
+        return Err(VoteError::Empty);
     }
     let spoken = after_thoughts(reply).trim();
     if is_page(spoken) {
-        return Err(Unreadable::NoVote);
+        return Err(VoteError::NoVote);
     }
-    let mut ballot = Ballot::default();
+    let mut ballot = VoteCollector::default();
     let mut text_from = 0;
     let mut end = spoken.len();
     for piece in pieces(spoken) {
         match piece {
-            Piece::Object(object) => {
+            JsonCandidate::Object(object) => {
                 ballot.hear_text(spoken.get(text_from..object.from).unwrap_or_default());
                 text_from = object.to;
                 ballot.hear_object(&object.into());
             }
-            Piece::Broken(_) => {}
-            Piece::Cut(from) => end = from,
+            JsonCandidate::Broken(_) => {}
+            JsonCandidate::Cut(from) => end = from,
         }
     }
     ballot.hear_text(spoken.get(text_from..end).unwrap_or_default());
@@ -55,10 +55,10 @@ pub fn read(reply: &str) -> Result<Said, Unreadable> {
 
 /// What was said so far.
 #[derive(Default)]
-struct Ballot {
+struct VoteCollector {
     vote: Option<Vote>,
     is_torn: bool,
-    confidence: Option<Result<PerMille, NoShare>>,
+    confidence: Option<Result<PerMille, ConfidenceError>>,
     reasoning: Option<String>,
     passage: Option<usize>,
     /// Whether an object said something, so that the text round it is only wrapping.
@@ -67,13 +67,13 @@ struct Ballot {
     rest: String,
 }
 
-impl Ballot {
+impl VoteCollector {
     fn cast(&mut self, vote: Vote) {
         self.is_torn |= self.vote.is_some_and(|earlier| earlier != vote);
         self.vote = Some(vote);
     }
 
-    fn hear_object(&mut self, members: &Members) {
+    fn hear_object(&mut self, members: &VoteFields) {
         let mut has_vote = false;
         for value in &members.vote {
             if let Some(vote) = value.as_str().and_then(|word| Vote::stated(word.trim())) {
@@ -97,19 +97,21 @@ impl Ballot {
     fn hear_text(&mut self, text: &str) {
         let mut from = 0;
         let mut is_reason = false;
-        for Labelled { start, end, stated } in labels::all(text) {
+        for LabelMatch { start, end, stated } in labels::all(text) {
             // A label inside the value of another.
             if start < from {
                 continue;
             }
             self.keep(text.get(from..start).unwrap_or_default(), is_reason);
             from = end;
-            is_reason = stated == Stated::Reasoning;
+            is_reason = stated == LabelValue::Reasoning;
             match stated {
-                Stated::Vote(vote) => self.cast(vote),
-                Stated::Confidence(confidence) => self.confidence = Some(confidence),
-                Stated::Source(number) => self.passage = Some(number).filter(|number| *number > 0),
-                Stated::Reasoning => {}
+                LabelValue::Vote(vote) => self.cast(vote),
+                LabelValue::Confidence(confidence) => self.confidence = Some(confidence),
+                LabelValue::Source(number) => {
+                    self.passage = Some(number).filter(|number| *number > 0)
+                }
+                LabelValue::Reasoning => {}
             }
         }
         self.keep(text.get(from..).unwrap_or_default(), is_reason);
@@ -142,20 +144,20 @@ impl Ballot {
         self.rest = tidy(rest);
     }
 
-    fn said(self) -> Result<Said, Unreadable> {
+    fn said(self) -> Result<ParsedVote, VoteError> {
         if self.is_torn {
-            return Err(Unreadable::Contradiction);
+            return Err(VoteError::Contradiction);
         }
-        let vote = self.vote.ok_or(Unreadable::NoVote)?;
+        let vote = self.vote.ok_or(VoteError::NoVote)?;
         let confidence = self.confidence.transpose();
         let unlabelled = if self.has_object {
             String::new()
         } else {
             tidy(&self.rest)
         };
-        Ok(Said {
+        Ok(ParsedVote {
             vote,
-            confidence: confidence.map_err(|NoShare| Unreadable::Confidence)?,
+            confidence: confidence.map_err(|ConfidenceError| VoteError::Confidence)?,
             reasoning: self.reasoning.unwrap_or(unlabelled),
             passage: self.passage,
         })

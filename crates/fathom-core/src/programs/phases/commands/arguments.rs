@@ -32,9 +32,9 @@ pub(in super::super) enum BadArguments {
 }
 
 /// What was written beside the action.
-pub(super) struct Arguments<'a>(pub(super) &'a Map<String, Value>);
+pub(super) struct CommandArguments<'a>(pub(super) &'a Map<String, Value>);
 
-impl Arguments<'_> {
+impl CommandArguments<'_> {
     /// What stands under the first of these names, here or wrapped up once.
     pub(super) fn get(&self, names: &[&str]) -> Option<&Value> {
         let wrapped = WRAPPERS

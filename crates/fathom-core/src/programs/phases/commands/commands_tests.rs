@@ -2,25 +2,28 @@
 
 use serde_json::{Value, json};
 
-use super::super::reading::Stated;
-use super::{ACTIONS, COMMAND_BYTES_MAX, COMMANDS_MAX, Command, Unfit, Work, read, schema};
+use super::super::reading::CommandText;
+use super::{
+    ACTIONS, COMMAND_BYTES_MAX, COMMANDS_MAX, CommandRejection, CommandWork, PhaseCommand, read,
+    schema,
+};
 use crate::symbols::{SearchBy, Symbol, SymbolRequest};
 
-fn stated(command: Value) -> Stated {
+fn stated(command: Value) -> CommandText {
     match command {
-        Value::Object(members) => Stated::Command(members),
+        Value::Object(members) => CommandText::Command(members),
         other => panic!("{other} is no object"),
     }
 }
 
-fn command(command: Value) -> Command {
+fn command(command: Value) -> PhaseCommand {
     let mut commands = read(&[stated(command)]);
     assert_eq!(commands.list.len(), 1);
     commands.list.remove(0)
 }
 
 #[track_caller]
-fn works(text: Value, wanted: &[Work]) {
+fn works(text: Value, wanted: &[CommandWork]) {
     let said = text.to_string();
     assert_eq!(command(text).work.as_deref(), Ok(wanted), "{said}");
 }
@@ -29,16 +32,16 @@ fn works(text: Value, wanted: &[Work]) {
 fn fails(text: Value, why: &str) {
     let said = text.to_string();
     match command(text).work {
-        Err(Unfit::Arguments(problem)) => assert_eq!(problem.to_string(), why, "{said}"),
+        Err(CommandRejection::Arguments(problem)) => assert_eq!(problem.to_string(), why, "{said}"),
         other => panic!("{said}: {other:?}"),
     }
 }
 
-fn ask(request: SymbolRequest) -> Work {
-    Work::Symbols(request)
+fn ask(request: SymbolRequest) -> CommandWork {
+    CommandWork::Symbols(request)
 }
 
-fn get(ids: &[&str]) -> Work {
+fn get(ids: &[&str]) -> CommandWork {
     let ids = ids.iter().map(|id| (*id).to_owned()).collect();
     ask(SymbolRequest::Get { ids })
 }
@@ -120,7 +123,10 @@ fn p04_store_symbol_takes_a_symbol_or_its_fields() {
         "`id` is missing",
     );
     let wrong = command(json!({ "action": "store_symbol", "id": "A", "name": 7 }));
-    assert!(matches!(wrong.work, Err(Unfit::Arguments(_))), "{wrong:?}");
+    assert!(
+        matches!(wrong.work, Err(CommandRejection::Arguments(_))),
+        "{wrong:?}"
+    );
 }
 
 #[test]
@@ -267,7 +273,7 @@ fn p04_recurse_graph_is_limited_in_depth() {
 
 #[test]
 fn p04_feedback_and_tasks_take_words() {
-    let feedback = |words: &str| Work::Feedback(words.into());
+    let feedback = |words: &str| CommandWork::Feedback(words.into());
     for name in ["text", "feedback", "message", "note", "comment"] {
         works(
             json!({ "action": "emit_feedback", name: "good" }),
@@ -286,12 +292,12 @@ fn p04_feedback_and_tasks_take_words() {
     for name in ["task", "goal", "prompt", "description"] {
         works(
             json!({ "action": "dispatch_task", name: "count them" }),
-            &[Work::Task("count them".into())],
+            &[CommandWork::Task("count them".into())],
         );
     }
     works(
         json!({ "action": "dispatch_task", "task": "count them", "context": "a b c" }),
-        &[Work::Task("count them\n\na b c".into())],
+        &[CommandWork::Task("count them\n\na b c".into())],
     );
     fails(json!({ "action": "dispatch_task" }), "`task` is missing");
 }
@@ -299,12 +305,12 @@ fn p04_feedback_and_tasks_take_words() {
 #[test]
 fn p04_an_unknown_action_is_known_as_unknown() {
     let unknown = command(json!({ "action": "launch", "id": "A" }));
-    assert_eq!(unknown.work, Err(Unfit::UnknownAction));
+    assert_eq!(unknown.work, Err(CommandRejection::UnknownAction));
     assert_eq!(unknown.action, "launch");
     for nameless in [json!({}), json!({ "action": 7 }), json!({ "id": "A" })] {
         let nameless = command(nameless);
         assert!(
-            matches!(nameless.work, Err(Unfit::Malformed(_))),
+            matches!(nameless.work, Err(CommandRejection::Malformed(_))),
             "{nameless:?}"
         );
     }
@@ -330,7 +336,7 @@ fn p04_a_command_in_two_forms_stands_once() {
 
 #[test]
 fn p04_commands_are_bounded() {
-    let many: Vec<Stated> = (0..1000)
+    let many: Vec<CommandText> = (0..1000)
         .map(|n| stated(json!({ "action": "load_symbol", "id": format!("S{n}") })))
         .collect();
     let commands = read(&many);
@@ -339,7 +345,7 @@ fn p04_commands_are_bounded() {
     let large =
         command(json!({ "action": "emit_feedback", "text": "x".repeat(COMMAND_BYTES_MAX) }));
     assert!(
-        matches!(large.work, Err(Unfit::TooLarge { .. })),
+        matches!(large.work, Err(CommandRejection::TooLarge { .. })),
         "too large"
     );
 }

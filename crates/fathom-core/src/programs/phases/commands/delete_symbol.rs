@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::arguments::{Arguments, BadArguments, IDS};
-use super::{Action, Work, id_schema};
+use super::arguments::{BadArguments, CommandArguments, IDS};
+use super::{CommandSpec, CommandWork, id_schema};
 use crate::symbols::SymbolRequest;
 
-pub(super) const ACTION: Action = Action {
+pub(super) const ACTION: CommandSpec = CommandSpec {
     name: "delete_symbol",
     properties,
     read,
@@ -16,8 +16,8 @@ fn properties() -> Value {
     json!({ "id": id_schema() })
 }
 
-fn read(arguments: &Arguments<'_>) -> Result<Vec<Work>, BadArguments> {
+fn read(arguments: &CommandArguments<'_>) -> Result<Vec<CommandWork>, BadArguments> {
     let ids = arguments.must_have_ids(&IDS)?;
-    let delete = |id| Work::Symbols(SymbolRequest::Delete { id });
+    let delete = |id| CommandWork::Symbols(SymbolRequest::Delete { id });
     Ok(ids.into_iter().map(delete).collect())
 }

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::arguments::{Arguments, BadArguments};
-use super::{Action, Work, words_schema};
+use super::arguments::{BadArguments, CommandArguments};
+use super::{CommandSpec, CommandWork, words_schema};
 
-pub(super) const ACTION: Action = Action {
+pub(super) const ACTION: CommandSpec = CommandSpec {
     name: "dispatch_task",
     properties,
     read,
@@ -16,7 +16,7 @@ fn properties() -> Value {
 }
 
 /// The child sees nothing but this: what it is to do, and what it is told beside it.
-fn read(arguments: &Arguments<'_>) -> Result<Vec<Work>, BadArguments> {
+fn read(arguments: &CommandArguments<'_>) -> Result<Vec<CommandWork>, BadArguments> {
     let names = [
         "task",
         "goal",
@@ -30,5 +30,5 @@ fn read(arguments: &Arguments<'_>) -> Result<Vec<Work>, BadArguments> {
     if let Some(context) = arguments.words(&["context", "input", "material"])? {
         goal = format!("{goal}\n\n{context}");
     }
-    Ok(vec![Work::Task(goal)])
+    Ok(vec![CommandWork::Task(goal)])
 }

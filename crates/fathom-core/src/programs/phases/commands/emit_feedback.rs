@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::arguments::{Arguments, BadArguments};
-use super::{Action, Work, words_schema};
+use super::arguments::{BadArguments, CommandArguments};
+use super::{CommandSpec, CommandWork, words_schema};
 
-pub(super) const ACTION: Action = Action {
+pub(super) const ACTION: CommandSpec = CommandSpec {
     name: "emit_feedback",
     properties,
     read,
@@ -16,7 +16,7 @@ fn properties() -> Value {
 }
 
 /// Words alone are recorded as they are; where more was written, all of it is, as JSON.
-fn read(arguments: &Arguments<'_>) -> Result<Vec<Work>, BadArguments> {
+fn read(arguments: &CommandArguments<'_>) -> Result<Vec<CommandWork>, BadArguments> {
     let names = ["text", "feedback", "message", "note", "content", "comment"];
     let all = arguments.rest(&[]);
     let mut members = all.iter();
@@ -27,5 +27,5 @@ fn read(arguments: &Arguments<'_>) -> Result<Vec<Work>, BadArguments> {
         }
         _ => Value::Object(all).to_string(),
     };
-    Ok(vec![Work::Feedback(feedback)])
+    Ok(vec![CommandWork::Feedback(feedback)])
 }

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::arguments::{Arguments, BadArguments};
-use super::{Action, Work, id_schema};
+use super::arguments::{BadArguments, CommandArguments};
+use super::{CommandSpec, CommandWork, id_schema};
 use crate::symbols::SymbolRequest;
 
-pub(super) const ACTION: Action = Action {
+pub(super) const ACTION: CommandSpec = CommandSpec {
     name: "invoke_agent",
     properties,
     read,
@@ -28,8 +28,8 @@ fn properties() -> Value {
     json!({ "agent": id_schema() })
 }
 
-fn read(arguments: &Arguments<'_>) -> Result<Vec<Work>, BadArguments> {
+fn read(arguments: &CommandArguments<'_>) -> Result<Vec<CommandWork>, BadArguments> {
     let ids = arguments.must_have_ids(&NAMES)?;
-    let persona = |id| Work::Symbols(SymbolRequest::Persona { id });
+    let persona = |id| CommandWork::Symbols(SymbolRequest::Persona { id });
     Ok(ids.into_iter().map(persona).collect())
 }

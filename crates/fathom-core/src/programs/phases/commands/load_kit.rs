@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::arguments::{Arguments, BadArguments};
-use super::{Action, Work, id_schema};
+use super::arguments::{BadArguments, CommandArguments};
+use super::{CommandSpec, CommandWork, id_schema};
 use crate::symbols::SymbolRequest;
 
-pub(super) const ACTION: Action = Action {
+pub(super) const ACTION: CommandSpec = CommandSpec {
     name: "load_kit",
     properties,
     read,
@@ -16,8 +16,8 @@ fn properties() -> Value {
     json!({ "kit": id_schema() })
 }
 
-fn read(arguments: &Arguments<'_>) -> Result<Vec<Work>, BadArguments> {
+fn read(arguments: &CommandArguments<'_>) -> Result<Vec<CommandWork>, BadArguments> {
     let ids = arguments.must_have_ids(&["kit", "kit_id", "id", "ids", "kits", "name"])?;
-    let kit = |id| Work::Symbols(SymbolRequest::Kit { id });
+    let kit = |id| CommandWork::Symbols(SymbolRequest::Kit { id });
     Ok(ids.into_iter().map(kit).collect())
 }

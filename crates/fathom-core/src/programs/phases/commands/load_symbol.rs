@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::arguments::{Arguments, BadArguments, IDS};
-use super::{Action, Work, ids_schema};
+use super::arguments::{BadArguments, CommandArguments, IDS};
+use super::{CommandSpec, CommandWork, ids_schema};
 use crate::symbols::SymbolRequest;
 
-pub(super) const ACTION: Action = Action {
+pub(super) const ACTION: CommandSpec = CommandSpec {
     name: "load_symbol",
     properties,
     read,
@@ -16,7 +16,7 @@ fn properties() -> Value {
     json!({ "ids": ids_schema() })
 }
 
-fn read(arguments: &Arguments<'_>) -> Result<Vec<Work>, BadArguments> {
+fn read(arguments: &CommandArguments<'_>) -> Result<Vec<CommandWork>, BadArguments> {
     let ids = arguments.must_have_ids(&IDS)?;
-    Ok(vec![Work::Symbols(SymbolRequest::Get { ids })])
+    Ok(vec![CommandWork::Symbols(SymbolRequest::Get { ids })])
 }

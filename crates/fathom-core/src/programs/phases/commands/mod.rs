@@ -1,6 +1,6 @@
 //! The host commands of the phase loop: a small registry with one file for each action.
 //!
-//! A new action is a file with an [`Action`] and a row in [`ACTIONS`].
+//! A new action is a file with an [`CommandSpec`] and a row in [`ACTIONS`].
 
 mod arguments;
 mod delete_symbol;
@@ -16,10 +16,10 @@ mod update_symbol;
 
 use serde_json::{Map, Value, json};
 
-use super::reading::Stated;
+use super::reading::CommandText;
 use crate::symbols::SymbolRequest;
 
-use arguments::{Arguments, BadArguments};
+use arguments::{BadArguments, CommandArguments};
 
 /// Most commands of one reply that are carried out.
 pub const COMMANDS_MAX: usize = 16;
@@ -28,7 +28,7 @@ pub const COMMANDS_MAX: usize = 16;
 pub const COMMAND_BYTES_MAX: usize = 64 * 1024;
 
 /// Every action.
-const ACTIONS: [Action; 10] = [
+const ACTIONS: [CommandSpec; 10] = [
     store_symbol::ACTION,
     update_symbol::ACTION,
     delete_symbol::ACTION,
@@ -42,17 +42,17 @@ const ACTIONS: [Action; 10] = [
 ];
 
 /// One action.
-struct Action {
+struct CommandSpec {
     name: &'static str,
     /// Its arguments as a JSON schema wants them, for a model that is held to it.
     properties: fn() -> Value,
     /// What is to be done.
-    read: fn(&Arguments<'_>) -> Result<Vec<Work>, BadArguments>,
+    read: fn(&CommandArguments<'_>) -> Result<Vec<CommandWork>, BadArguments>,
 }
 
 /// A piece of work.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Work {
+pub(super) enum CommandWork {
     /// Something of the symbol store.
     Symbols(SymbolRequest),
     /// Words that are recorded against the run.
@@ -63,7 +63,7 @@ pub(super) enum Work {
 
 /// Why a command is not carried out.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Unfit {
+pub(super) enum CommandRejection {
     UnknownAction,
     Malformed(String),
     TooLarge { bytes: usize },
@@ -72,38 +72,38 @@ pub(super) enum Unfit {
 
 /// A command that was stated.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Command {
+pub(super) struct PhaseCommand {
     /// The action, as it was written.
     pub(super) action: String,
     /// What else was written.
     pub(super) arguments: Map<String, Value>,
     /// What is to be done, or why nothing is.
-    pub(super) work: Result<Vec<Work>, Unfit>,
+    pub(super) work: Result<Vec<CommandWork>, CommandRejection>,
 }
 
 /// The commands of a reply.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Commands {
-    pub(super) list: Vec<Command>,
+pub(super) struct CommandQueue {
+    pub(super) list: Vec<PhaseCommand>,
     /// How many are left out because there are too many.
     pub(super) left_out: usize,
 }
 
 /// Reads the commands of a reply. One that is stated twice, in whatever forms, stands here once.
-pub(super) fn read(stated: &[Stated]) -> Commands {
-    let mut commands = Commands::default();
+pub(super) fn read(stated: &[CommandText]) -> CommandQueue {
+    let mut commands = CommandQueue::default();
     for stated in stated {
         if commands.list.len() == COMMANDS_MAX {
             commands.left_out += 1;
             continue;
         }
         let command = match stated {
-            Stated::Malformed(excerpt) => Command {
+            CommandText::Malformed(excerpt) => PhaseCommand {
                 action: String::new(),
                 arguments: Map::new(),
-                work: Err(Unfit::Malformed(excerpt.clone())),
+                work: Err(CommandRejection::Malformed(excerpt.clone())),
             },
-            Stated::Command(members) => interpret(members),
+            CommandText::Command(members) => interpret(members),
         };
         if !commands.list.iter().any(|known| known.is_same(&command)) {
             commands.list.push(command);
@@ -112,7 +112,7 @@ pub(super) fn read(stated: &[Stated]) -> Commands {
     commands
 }
 
-impl Command {
+impl PhaseCommand {
     /// Whether they do the same; where they do nothing, whether they say the same.
     fn is_same(&self, other: &Self) -> bool {
         match (&self.work, &other.work) {
@@ -122,7 +122,7 @@ impl Command {
     }
 }
 
-fn interpret(members: &Map<String, Value>) -> Command {
+fn interpret(members: &Map<String, Value>) -> PhaseCommand {
     let mut arguments = members.clone();
     let named = ["action", "command"]
         .iter()
@@ -132,24 +132,26 @@ fn interpret(members: &Map<String, Value>) -> Command {
         });
     let Some((name, action)) = named else {
         let excerpt = "it names no action".to_owned();
-        return Command {
+        return PhaseCommand {
             action: String::new(),
             arguments,
-            work: Err(Unfit::Malformed(excerpt)),
+            work: Err(CommandRejection::Malformed(excerpt)),
         };
     };
     arguments.shift_remove(&name);
     let bytes = Value::Object(arguments.clone()).to_string().len();
     let work = if bytes > COMMAND_BYTES_MAX {
-        Err(Unfit::TooLarge { bytes })
+        Err(CommandRejection::TooLarge { bytes })
     } else {
         let known = action.to_ascii_lowercase().replace('-', "_");
         match ACTIONS.iter().find(|action| action.name == known) {
-            Some(action) => (action.read)(&Arguments(&arguments)).map_err(Unfit::Arguments),
-            None => Err(Unfit::UnknownAction),
+            Some(action) => {
+                (action.read)(&CommandArguments(&arguments)).map_err(CommandRejection::Arguments)
+            }
+            None => Err(CommandRejection::UnknownAction),
         }
     };
-    Command {
+    PhaseCommand {
         action,
         arguments,
         work,
@@ -158,7 +160,7 @@ fn interpret(members: &Map<String, Value>) -> Command {
 
 /// The schema of one command.
 pub(super) fn schema() -> Value {
-    let one = |action: &Action| {
+    let one = |action: &CommandSpec| {
         let mut properties = Map::new();
         properties.insert(
             "action".to_owned(),

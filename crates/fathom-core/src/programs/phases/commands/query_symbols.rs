@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::arguments::{Arguments, BadArguments, IDS};
-use super::{Action, Work, words_schema};
+use super::arguments::{BadArguments, CommandArguments, IDS};
+use super::{CommandSpec, CommandWork, words_schema};
 use crate::symbols::{SearchBy, SymbolRequest};
 
-pub(super) const ACTION: Action = Action {
+pub(super) const ACTION: CommandSpec = CommandSpec {
     name: "query_symbols",
     properties,
     read,
@@ -22,11 +22,11 @@ fn properties() -> Value {
     json!({ "text": words_schema() })
 }
 
-fn read(arguments: &Arguments<'_>) -> Result<Vec<Work>, BadArguments> {
+fn read(arguments: &CommandArguments<'_>) -> Result<Vec<CommandWork>, BadArguments> {
     let mut work = Vec::new();
     let ids = arguments.ids(&IDS)?;
     if !ids.is_empty() {
-        work.push(Work::Symbols(SymbolRequest::Get { ids }));
+        work.push(CommandWork::Symbols(SymbolRequest::Get { ids }));
     }
     let names = [
         "text", "query", "q", "search", "question", "about", "topic", "keywords",
@@ -38,7 +38,7 @@ fn read(arguments: &Arguments<'_>) -> Result<Vec<Work>, BadArguments> {
             _ => SearchBy::Both,
         };
         let limit = arguments.number(&["limit", "k", "top_k", "count", "max"], LIMIT, LIMIT_MAX)?;
-        work.push(Work::Symbols(SymbolRequest::Search {
+        work.push(CommandWork::Symbols(SymbolRequest::Search {
             text,
             by,
             limit: limit.into(),

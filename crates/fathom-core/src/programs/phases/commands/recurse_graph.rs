@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::arguments::{Arguments, BadArguments};
-use super::{Action, Work, ids_schema};
+use super::arguments::{BadArguments, CommandArguments};
+use super::{CommandSpec, CommandWork, ids_schema};
 use crate::symbols::SymbolRequest;
 
-pub(super) const ACTION: Action = Action {
+pub(super) const ACTION: CommandSpec = CommandSpec {
     name: "recurse_graph",
     properties,
     read,
@@ -46,11 +46,11 @@ fn properties() -> Value {
     })
 }
 
-fn read(arguments: &Arguments<'_>) -> Result<Vec<Work>, BadArguments> {
+fn read(arguments: &CommandArguments<'_>) -> Result<Vec<CommandWork>, BadArguments> {
     let ids = arguments.must_have_ids(&NAMES)?;
     let depth = arguments.number(&["depth", "max_depth", "hops", "levels"], DEPTH, DEPTH_MAX)?;
     let limit = arguments.number(&["limit", "count", "max"], LIMIT, LIMIT_MAX)?;
-    Ok(vec![Work::Symbols(SymbolRequest::Links {
+    Ok(vec![CommandWork::Symbols(SymbolRequest::Links {
         ids,
         depth,
         limit: limit.into(),

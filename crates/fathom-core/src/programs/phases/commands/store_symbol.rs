@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::arguments::{Arguments, BadArguments};
-use super::{Action, Work, id_schema, words_schema};
+use super::arguments::{BadArguments, CommandArguments};
+use super::{CommandSpec, CommandWork, id_schema, words_schema};
 use crate::symbols::SymbolRequest;
 
-pub(super) const ACTION: Action = Action {
+pub(super) const ACTION: CommandSpec = CommandSpec {
     name: "store_symbol",
     properties,
     read,
@@ -26,7 +26,7 @@ fn properties() -> Value {
 }
 
 /// The symbol stands by itself, or its fields stand beside the action.
-fn read(arguments: &Arguments<'_>) -> Result<Vec<Work>, BadArguments> {
+fn read(arguments: &CommandArguments<'_>) -> Result<Vec<CommandWork>, BadArguments> {
     let mut fields: Map<String, Value> = match arguments.get(&WHOLE) {
         Some(Value::Object(symbol)) => symbol.clone(),
         _ => arguments.rest(&["symbol_id"]),
@@ -41,5 +41,5 @@ fn read(arguments: &Arguments<'_>) -> Result<Vec<Work>, BadArguments> {
     }
     let symbol = serde_json::from_value(Value::Object(fields))
         .map_err(|error| BadArguments::Symbol(error.to_string()))?;
-    Ok(vec![Work::Symbols(SymbolRequest::Put { symbol })])
+    Ok(vec![CommandWork::Symbols(SymbolRequest::Put { symbol })])
 }

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::arguments::{Arguments, BadArguments};
-use super::{Action, Work, id_schema, words_schema};
+use super::arguments::{BadArguments, CommandArguments};
+use super::{CommandSpec, CommandWork, id_schema, words_schema};
 use crate::symbols::SymbolRequest;
 
-pub(super) const ACTION: Action = Action {
+pub(super) const ACTION: CommandSpec = CommandSpec {
     name: "update_symbol",
     properties,
     read,
@@ -21,7 +21,7 @@ fn properties() -> Value {
 }
 
 /// The changes stand by themselves, or beside the action. A field that is null goes.
-fn read(arguments: &Arguments<'_>) -> Result<Vec<Work>, BadArguments> {
+fn read(arguments: &CommandArguments<'_>) -> Result<Vec<CommandWork>, BadArguments> {
     let mut changes = match arguments.get(&CHANGES) {
         Some(Value::Object(changes)) => changes.clone(),
         _ => arguments.rest(&["id", "symbol_id", "ids"]),
@@ -42,5 +42,8 @@ fn read(arguments: &Arguments<'_>) -> Result<Vec<Work>, BadArguments> {
     if changes.is_empty() {
         return Err(BadArguments::Missing("changes"));
     }
-    Ok(vec![Work::Symbols(SymbolRequest::Update { id, changes })])
+    Ok(vec![CommandWork::Symbols(SymbolRequest::Update {
+        id,
+        changes,
+    })])
 }
