@@ -61,7 +61,7 @@ bench: setup ## Fetch all weights and what we compare with, and run the benchmar
 	export FATHOM_BENCH_PEERS="$$(scripts/bench-peers)"; \
 	export FATHOM_BENCH_RLM_PEERS="$$(scripts/bench-peers rlm)"; \
 	export FATHOM_BENCH_REDACT_PEERS="$$(scripts/bench-peers redact)"; \
-	cargo bench -p fathom-core --bench complexity; \
+	cargo bench -p fathom-programs --bench complexity; \
 	cargo bench -p fathom-sandbox --bench sandbox; \
 	cargo bench -p fathom-store --bench symbols; \
 	cargo bench -p fathom-gateway; \

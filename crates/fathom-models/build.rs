@@ -6,7 +6,7 @@ use std::{env, fs};
 
 use tiktoken_rs::CoreBPE;
 
-#[path = "src/tokens/slots.rs"]
+#[path = "src/tokens/hash_slots.rs"]
 mod slots;
 
 #[expect(
@@ -15,7 +15,7 @@ mod slots;
 )]
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=src/tokens/slots.rs");
+    println!("cargo::rerun-if-changed=src/tokens/hash_slots.rs");
     let folder = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
     lay_out(&folder, "o200k", &tiktoken_rs::o200k_base()?)?;
     lay_out(&folder, "cl100k", &tiktoken_rs::cl100k_base()?)?;

@@ -17,16 +17,18 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use fathom_core::amounts::{Amounts, Budget};
+use fathom_core::budget::amounts::{Amounts, Budget};
 use fathom_core::model::{ChatMessage, ModelRequest, ModelSet, ModelSpec, ReplyMode, Speaker};
 use fathom_core::packet::PacketFrame;
-use fathom_core::programs::council::{CouncilConfig, SynthesisMode};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
 use fathom_host::{NewRun, RunEnd, Runtime, RuntimeOptions};
-use fathom_testkit::council::{COMPLEX, contract, seat};
+use fathom_programs::council::{CouncilConfig, SynthesisMode};
+use fathom_testkit::sample_council::{COMPLEX, contract, seat};
 
-use fathom_testkit::server::{LogRetention, ModelServer, ReplyBehaviour, SeenRequest, ServerSetup};
+use fathom_testkit::model_server::{
+    LogRetention, ModelServer, ReplyBehaviour, SeenRequest, ServerSetup,
+};
 use serde::Deserialize;
 use serving::{SERVE, Server};
 
@@ -173,7 +175,7 @@ async fn bare_call(url: &str) -> f64 {
 fn council(synthesis: SynthesisMode) -> CouncilConfig {
     CouncilConfig {
         synthesis,
-        ..fathom_testkit::council::council(seat)
+        ..fathom_testkit::sample_council::council(seat)
     }
 }
 

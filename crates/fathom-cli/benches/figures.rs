@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fathom_core::amounts::{Amounts, Budget};
+use fathom_core::budget::amounts::{Amounts, Budget};
 use fathom_core::contract::Contract;
 use fathom_core::id::{EpisodeId, RunId, Seq};
 use fathom_core::model::{ChatMessage, ModelRequest, ModelSet, ModelSpec, ReplyMode, Speaker};
@@ -27,7 +27,9 @@ use fathom_core::unit::{Millis, Nanodollars, Timestamp};
 use fathom_host::{NewRun, RunEnd, Runtime, RuntimeOptions};
 use fathom_store::{EntryMark, HomeFolder, Journal, JournalEntry, RecordChain};
 use fathom_testkit::drill::{DrillConfig, DrillPrograms};
-use fathom_testkit::server::{LogRetention, ModelServer, ReplyBehaviour, SeenRequest, ServerSetup};
+use fathom_testkit::model_server::{
+    LogRetention, ModelServer, ReplyBehaviour, SeenRequest, ServerSetup,
+};
 
 const WIDTH: u32 = 128;
 

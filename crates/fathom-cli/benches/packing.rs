@@ -10,22 +10,22 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fathom_core::amounts::{Amounts, Budget};
+use fathom_core::budget::amounts::{Amounts, Budget};
 use fathom_core::contract::{AgentRole, Contract};
-use fathom_core::event::{
-    EpisodeOrigin, EpisodeSpec, EventKind, JournalRecord, ModelCallOutcome, ProgramSpec,
+use fathom_core::episode::program::{
+    Ask, ModelAsk, Program, ProgramError, ProgramFactory, ProgramInput, ProgramView,
 };
 use fathom_core::id::{Digest, EpisodeId, Epoch};
+use fathom_core::journal::event::{
+    EpisodeOrigin, EpisodeSpec, EventKind, JournalRecord, ModelCallOutcome, ProgramSpec,
+};
 use fathom_core::model::{
     ChatMessage, CountPrecision, FinishReason, ModelPrice, ModelReply, ModelRole, ModelSet,
     ModelSpec, RequestEstimate, Speaker, TokenUsage, UsageSource,
 };
 use fathom_core::packet::{KeepFrom, Packet, PacketFrame, PacketShare};
-use fathom_core::program::{
-    Ask, ModelAsk, Program, ProgramError, ProgramFactory, ProgramInput, ProgramView,
-};
 use fathom_core::run::Run;
-use fathom_core::step::{AppendReceipt, HostStep, LogPosition, RecordLog};
+use fathom_core::run::step::{AppendReceipt, HostStep, LogPosition, RecordLog};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Timestamp};
 use fathom_models::count_o200k;

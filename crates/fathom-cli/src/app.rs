@@ -7,10 +7,10 @@ use fathom_core::unit::Timestamp;
 use fathom_host::clock::{Clock, SystemClock};
 use fathom_host::{HostError, Runtime, RuntimeOptions};
 
-use crate::environment;
 use crate::error::CliError;
-use crate::masking;
 use crate::settings::RunSettings;
+use crate::settings::environment;
+use crate::terminal::masking;
 
 /// A command at work.
 pub(crate) struct App {

@@ -4,8 +4,8 @@ use std::error::Error as _;
 use std::io;
 use std::path::PathBuf;
 
-use fathom_core::failure::ModelFailure;
 use fathom_core::id::RunId;
+use fathom_core::model::failure::ModelFailure;
 use fathom_host::HostError;
 use fathom_host::charter::CharterError;
 use fathom_local::weights::WeightsError;
@@ -15,10 +15,10 @@ use fathom_sandbox::SandboxError;
 use serde::Serialize;
 
 use crate::commands::left_out;
-use crate::exit::ExitStatus;
-use crate::findings::{self, Severity};
-use crate::line::{LineStyle, StyledLine};
-use crate::plain_text::{one_line, safe};
+use crate::exit_code::ExitStatus;
+use crate::terminal::plain_text::{one_line, safe};
+use crate::terminal::styled_line::{LineStyle, StyledLine};
+use crate::view::charter_findings::{self, Severity};
 
 /// Everything the command line can fail with.
 #[derive(Debug, thiserror::Error)]
@@ -264,7 +264,7 @@ impl CliError {
         };
         let problems = problems.iter();
         problems
-            .flat_map(|problem| findings::lines(Severity::Error, problem))
+            .flat_map(|problem| charter_findings::lines(Severity::Error, problem))
             .collect()
     }
 

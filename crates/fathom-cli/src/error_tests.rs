@@ -1,10 +1,10 @@
 use super::*;
-use fathom_core::failure::FailureKind;
+use fathom_core::model::failure::FailureKind;
 use fathom_store::channels::ChannelStoreError;
 use fathom_store::records::RecordStoreError;
 
 fn run() -> RunId {
-    crate::stories_tests::run_id()
+    crate::view::run_tests::run_id()
 }
 
 fn all() -> Vec<CliError> {
@@ -79,6 +79,6 @@ fn x08_a_store_that_cannot_be_used_is_out_of_reach() {
     let channels = ChannelStoreError::NewerFormat { found, known };
     let records = RecordStoreError::NewerFormat { found, known };
     for error in [HostError::from(channels), HostError::from(records)] {
-        assert_eq!(CliError::from(error).exit(), Exit::Unreachable);
+        assert_eq!(CliError::from(error).exit(), ExitStatus::Unreachable);
     }
 }

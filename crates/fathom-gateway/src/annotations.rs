@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use cedar_policy::{Effect, Policy};
 use fathom_core::unit::Millis;
 
-use crate::ruling::RequiredApproval;
+use crate::policy_ruling::RequiredApproval;
 
 /// Longest id of a policy, in bytes.
 const ID_BYTES_MAX: usize = 64;

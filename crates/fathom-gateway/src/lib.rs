@@ -8,23 +8,25 @@
 //! an episode that only suggests changes nothing; an effect with an argument from untrusted content needs a person.
 
 mod annotations;
-mod arguments;
-mod bundle;
+mod checked_policies;
+mod decide;
 mod error;
-mod gateway;
-mod question;
+mod policy_arguments;
+mod policy_question;
+mod policy_ruling;
 mod retry;
-mod ruling;
 mod schema;
 mod settings;
-mod trip;
+mod trip_switch;
 
-pub use bundle::CheckedPolicies;
+pub use checked_policies::CheckedPolicies;
+pub use decide::{EffectQuestion, Gateway, binding};
 pub use error::GatewayError;
-pub use gateway::{EffectQuestion, Gateway, binding};
-pub use question::PolicyQuestion;
+pub use policy_question::PolicyQuestion;
+pub use policy_ruling::{
+    APPROVAL_EXPIRES_AFTER, PolicyRuling, PolicyVerdict, RequiredApproval, rule,
+};
 pub use retry::{AttemptFailure, WAIT_MAX, retry};
-pub use ruling::{APPROVAL_EXPIRES_AFTER, PolicyRuling, PolicyVerdict, RequiredApproval, rule};
 pub use schema::{SCHEMA, with_actions};
 pub use settings::GatewaySettings;
-pub use trip::{SCOPES_MAX, TripSwitch, TripWindow};
+pub use trip_switch::{SCOPES_MAX, TripSwitch, TripWindow};

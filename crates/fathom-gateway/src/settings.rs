@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::annotations;
 use crate::error::GatewayError;
 use crate::schema;
-use crate::trip::TripWindow;
+use crate::trip_switch::TripWindow;
 
 /// Maximum number of calls that a window covers.
 const WINDOW_CALLS_MAX: u32 = 1_000;

@@ -17,10 +17,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use fathom_core::effect::{EffectState, KillScope};
-use fathom_host::people::OsUser;
+use fathom_host::governance::people::OsUser;
 use fathom_testkit::drill;
-use fathom_testkit::platform::{FakePlatform, PlatformOptions};
-use fathom_testkit::server::{ModelServer, ReplyBehaviour, SeenRequest};
+use fathom_testkit::fake_platform::{FakePlatform, PlatformOptions};
+use fathom_testkit::model_server::{ModelServer, ReplyBehaviour, SeenRequest};
 
 #[path = "../tests/it/crowd.rs"]
 mod crowd;

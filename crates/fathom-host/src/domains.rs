@@ -3,18 +3,20 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fathom_core::contract::AgentRole;
-use fathom_core::domain::{DomainRequest, owners};
-use fathom_core::effect::EffectTarget;
-use fathom_core::event::EventKind;
-use fathom_core::id::{AskId, EpisodeId, RunId};
-use fathom_core::programs::phases;
-use fathom_core::records::{
+use fathom_core::domain::records::{
     EngagementEvent, RecordAnswer, RecordDraft, RecordFault, RecordKind, TEXT_CHARS_MAX,
     TITLE_CHARS_MAX, check_id,
 };
-use fathom_core::symbols::{self, SymbolAnswer, SymbolFault, SymbolFaultKind, SymbolRequest};
+use fathom_core::domain::symbols::{
+    self, SymbolAnswer, SymbolFault, SymbolFaultKind, SymbolRequest,
+};
+use fathom_core::domain::{DomainRequest, owners};
+use fathom_core::effect::EffectTarget;
+use fathom_core::id::{AskId, EpisodeId, RunId};
+use fathom_core::journal::event::EventKind;
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
+use fathom_programs::phases;
 use fathom_store::channels::ChannelStore;
 use fathom_store::history::{HistoryEntry, HistoryHead, SessionHistoryStore};
 use fathom_store::records::{DomainRecords, RecordCaller};
@@ -25,9 +27,9 @@ use uuid::Uuid;
 
 use crate::channels::ChannelOutlets;
 use crate::error::HostError;
-use crate::local::EmbeddedModels;
 use crate::material::symbol_embedding;
-use crate::reading::{self, RunReader};
+use crate::models::embedded::EmbeddedModels;
+use crate::runtime::run_reader::{self, RunReader};
 
 /// Where the symbols are.
 #[derive(Clone, Default)]
@@ -259,7 +261,7 @@ impl DomainStores {
 
     /// Whether a run belongs to a session, by its first record.
     fn is_of(&self, run: RunId, session: &str) -> Result<bool, HostError> {
-        let Some(started) = reading::started(&*self.journal, &self.home, run)? else {
+        let Some(started) = run_reader::started(&*self.journal, &self.home, run)? else {
             return Ok(false);
         };
         let params = phases::PhasesConfig::read(&started.program);

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use fathom_core::episode::program::ProgramError;
 use fathom_core::id::RunId;
-use fathom_core::program::ProgramError;
 use fathom_local::engine::EngineError;
 use fathom_local::weights::WeightsError;
 use fathom_material::{MaterialError, SkippedFile};
@@ -17,11 +17,11 @@ use fathom_store::records::RecordStoreError;
 use fathom_store::symbols::SymbolStoreError;
 
 use crate::charter::CharterError;
-use crate::identity::IdentityError;
+use crate::governance::identity::IdentityError;
+use crate::governance::people::PeopleError;
+use crate::governance::rfc::RfcError;
 use crate::learning::LearnError;
-use crate::people::PeopleError;
-use crate::rfc::RfcError;
-use crate::story::RecordRef;
+use crate::view::run::RecordRef;
 
 /// Everything the host can fail with.
 #[derive(Debug, thiserror::Error)]

@@ -6,7 +6,7 @@ use fathom_local::embedding::{DIMENSIONS, SentenceEmbedder};
 use fathom_material::{BoxedEmbedError, SemanticIndex, TextEmbedder, VectorKey, VectorStore};
 use fathom_store::VectorCache;
 
-use crate::local::EmbeddedModels;
+use crate::models::embedded::EmbeddedModels;
 
 /// The name under which vectors of the embedding model are kept. Another way of computing them needs another name.
 const MODEL: &str = "all-MiniLM-L6-v2/f32/256";

@@ -1,6 +1,6 @@
 //! Keyword search with BM25.
 
-use crate::words::{QueryTerms, TermId};
+use crate::terms::{QueryTerms, TermId};
 
 /// Saturation: how quickly repetitions of a word stop counting.
 // The customary parameters of BM25.

@@ -10,26 +10,25 @@
 
 mod bm25;
 mod decode;
+mod decompress;
 mod error;
-mod library;
-mod meaning;
-mod passage;
-mod pdf;
-mod rank;
-mod read;
-mod split;
-mod subject;
-mod unfold;
-mod walk;
-mod words;
-
 pub mod limits;
+mod passage;
+mod passage_index;
+mod pdf;
+mod rank_fusion;
+mod read_documents;
+mod semantic_index;
+mod split;
+mod subject_score;
+mod terms;
+mod walk;
 
 pub use error::{BoxedEmbedError, MaterialError};
-pub use library::{EmbedProgress, PassageIndex, PassageQuery};
-pub use meaning::{SemanticIndex, TextEmbedder, VectorKey, VectorStore};
 pub use passage::Passage;
-pub use read::{
+pub use passage_index::{EmbedProgress, PassageIndex, PassageQuery};
+pub use read_documents::{
     DocumentFormat, GatheredMaterial, MaterialDocument, gather, gather_within, read_from,
 };
+pub use semantic_index::{SemanticIndex, TextEmbedder, VectorKey, VectorStore};
 pub use walk::{SkipReason, SkippedFile, source_name};

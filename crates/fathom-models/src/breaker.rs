@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use fathom_core::failure::{FailureKind, ModelFailure};
+use fathom_core::model::failure::{FailureKind, ModelFailure};
 use tokio::time::Instant;
 
-use crate::classify;
 use crate::clock;
-use crate::endpoint::EndpointId;
+use crate::http::classify_failure;
+use crate::http::endpoint::EndpointId;
 
 /// Consecutive failures that open the circuit.
 pub const BREAKER_FAILURES: usize = 5;
@@ -105,7 +105,7 @@ impl CircuitBreaker {
             format!("{endpoint} kept failing: not asked again for another {seconds:.1} s")
         };
         ModelFailure {
-            retry_after: Some(classify::millis(left)),
+            retry_after: Some(classify_failure::millis(left)),
             ..ModelFailure::unsent(FailureKind::CircuitOpen, detail)
         }
     }

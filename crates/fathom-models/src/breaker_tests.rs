@@ -28,7 +28,10 @@ async fn x05_five_failures_in_a_row_open_the_circuit() {
     breaker.admit().unwrap().settle(Some(FailureKind::Server));
     let refused = breaker.admit().unwrap_err();
     assert_eq!(refused.kind, FailureKind::CircuitOpen);
-    assert_eq!(refused.billing, fathom_core::failure::Billing::Nothing);
+    assert_eq!(
+        refused.billing,
+        fathom_core::model::failure::CallBilling::Nothing
+    );
     assert_eq!(refused.retry_after, Some(fathom_core::unit::Millis(15_000)));
     assert!(refused.detail.as_str().contains("15.0 s"), "{refused}");
 }

@@ -11,35 +11,30 @@
     reason = "a failure is moved a few times after a network round trip; boxing it would only complicate every caller"
 )]
 
+mod api_key;
 mod breaker;
-mod catalog;
-mod classify;
-mod client;
 mod clock;
-mod endpoint;
+mod connect;
 mod error;
-mod exchange;
-mod framing;
-mod guarded;
-mod health;
-mod heard;
+mod guarded_model;
+mod health_check;
+mod http;
 mod limiter;
 mod model;
 mod prices;
 mod providers;
-mod secret;
 mod tokens;
 
+pub use api_key::ApiKey;
 pub use breaker::{BREAKER_COOL_DOWN, BREAKER_FAILURES, BREAKER_WINDOW};
-pub use catalog::{ModelCatalog, connect, health};
-pub use classify::{DETAIL_CHARS_MAX, RETRY_AFTER_MAX};
-pub use endpoint::EndpointId;
+pub use connect::{ModelCatalog, connect, health};
 pub use error::ModelsError;
-pub use exchange::REPLY_BYTES_MAX;
-pub use health::{HealthReport, HealthState};
+pub use health_check::{HealthReport, HealthState};
+pub use http::classify_failure::{DETAIL_CHARS_MAX, RETRY_AFTER_MAX};
+pub use http::endpoint::EndpointId;
+pub use http::exchange::REPLY_BYTES_MAX;
 pub use limiter::{CallLimiter, CallPermit, IN_FLIGHT_DEFAULT};
 pub use model::{CallFuture, Model, TokenSink};
 pub use prices::{ModelFacts, PriceBasis, price_dates, price_list};
 pub use providers::render;
-pub use secret::ApiKey;
 pub use tokens::count_o200k;

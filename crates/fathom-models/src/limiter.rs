@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
-use crate::classify::RETRY_AFTER_MAX;
 use crate::clock;
-use crate::endpoint::EndpointId;
+use crate::http::classify_failure::RETRY_AFTER_MAX;
+use crate::http::endpoint::EndpointId;
 
 /// Default number of concurrent calls.
 pub const IN_FLIGHT_DEFAULT: usize = 128;

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::pin::Pin;
 
-use fathom_core::failure::ModelFailure;
+use fathom_core::model::failure::ModelFailure;
 use fathom_core::model::{ModelReply, ModelRequest, RequestEstimate};
 
-use crate::endpoint::EndpointId;
+use crate::http::endpoint::EndpointId;
 use crate::prices::ModelFacts;
 
 /// Receives the parts of a streamed reply as they arrive.

@@ -51,10 +51,13 @@ fn x05_dated_versions_are_the_model_and_variants_are_not() {
         assert_eq!(openai(name).basis, PriceBasis::Unknown, "{name}");
     }
     let sonnet = |name| facts("anthropic", name, ServerLocation::Elsewhere).unwrap();
-    assert_eq!(sonnet("claude-sonnet-4-20250514").schema, SchemaBy::Tool);
+    assert_eq!(
+        sonnet("claude-sonnet-4-20250514").schema,
+        SchemaSupport::Tool
+    );
     assert_eq!(
         sonnet("claude-sonnet-4-5-20250929").schema,
-        SchemaBy::Native
+        SchemaSupport::Native
     );
     assert_eq!(sonnet("claude-sonnet-4-9").basis, PriceBasis::Unknown);
 }
@@ -62,7 +65,7 @@ fn x05_dated_versions_are_the_model_and_variants_are_not() {
 #[test]
 fn x05_an_unknown_price_counts_as_zero_and_says_so() {
     let facts = openai("some-new-model");
-    assert_eq!(facts.price, Price::default());
+    assert_eq!(facts.price, ModelPrice::default());
     assert!(!facts.price_known());
     let here = super::facts("openai", "some-new-model", ServerLocation::Loopback).unwrap();
     assert!(here.price_known());

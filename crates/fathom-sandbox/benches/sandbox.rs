@@ -10,7 +10,7 @@
 use std::fs;
 use std::time::Instant;
 
-use fathom_core::cell::{CellAnswer, CellOutcome, CellReply, CellResult, ValueFormat};
+use fathom_core::sandbox::{CellAnswer, CellOutcome, CellReply, CellResult, ValueFormat};
 use fathom_sandbox::{
     CellEvent, MaterialContent, Sandbox, SandboxContext, SandboxMaterial, SandboxOptions,
     SandboxSession, SessionCell,

@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use fathom_core::cell::{
+use fathom_core::sandbox::{
     CellBudget, CellCall, CellError, CellErrorKind, CellOutcome, CellOutput, CellReply, CellTask,
     CellValue, ValueFormat,
 };

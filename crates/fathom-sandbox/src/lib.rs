@@ -15,27 +15,25 @@
 //! material of a megabyte and more, and a session is forked from there. A session is given back by running its cells again
 //! with the answers they got: clock, hashes and random numbers are the same each time.
 
+mod active_timer;
+mod cell_dialogue;
+mod cell_progress;
 mod clock;
-mod control;
+pub mod confined_program;
 mod cpython;
-mod driver;
-mod engine;
 mod error;
-mod filter;
+mod frame_io;
+pub mod frames;
+mod interpreter;
 mod material;
 mod monty;
 mod options;
 mod pool;
-mod record;
-mod said;
+mod question_log;
 mod sandbox;
 mod session;
-mod talk;
-mod watch;
-mod wire;
-
-pub mod confined;
-pub mod frames;
+mod session_task;
+mod syscall_filter;
 pub mod worker;
 
 pub use error::SandboxError;
@@ -43,6 +41,6 @@ pub use material::{MATERIAL_BYTES_MAX, MaterialContent, SandboxMaterial};
 pub use options::{
     InterpreterChoice, InterpreterKind, Isolation, PROCESSES_MAX, SandboxOptions, WorkerCommand,
 };
-pub use record::{PastCell, RecordedQuestion};
+pub use question_log::{PastCell, RecordedQuestion};
 pub use sandbox::{Sandbox, SandboxContext};
 pub use session::{CellEvent, SandboxSession, SessionCell};

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, Write};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use fathom_core::cell::ValueFormat;
+use fathom_core::sandbox::ValueFormat;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};

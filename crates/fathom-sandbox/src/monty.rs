@@ -18,8 +18,8 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use crate::engine::{WorkerHandle, WorkerProcess, prefer_to_lose};
 use crate::error::SandboxError;
+use crate::interpreter::{WorkerHandle, WorkerProcess, prefer_to_lose};
 use crate::material::SealedMemory;
 use crate::options::{InterpreterKind, Isolation, WorkerCommand};
 use crate::worker::{self, BeginFrame, FirstFrame, GreetingFrame, LockedDown};

@@ -7,17 +7,17 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 
 use crate::cpython;
-use crate::driver::{FinishedCell, SessionTask};
-use crate::engine::{Interpreter, SessionTemplate};
 use crate::error::SandboxError;
+use crate::interpreter::{Interpreter, SessionTemplate};
 use crate::material::{SandboxMaterial, SealedMemory};
 use crate::monty;
 use crate::options::{
     InterpreterChoice, InterpreterKind, Isolation, SandboxOptions, WorkerCommand,
 };
 use crate::pool::SessionPool;
-use crate::record::PastCell;
+use crate::question_log::PastCell;
 use crate::session::SandboxSession;
+use crate::session_task::{FinishedCell, SessionTask};
 
 /// Runs code that a model wrote. Clones share their processes.
 #[derive(Clone, Debug)]

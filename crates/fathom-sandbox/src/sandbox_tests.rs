@@ -1,6 +1,6 @@
 //! A base process that ends.
 
-use fathom_core::cell::{CellErrorKind, CellLimits, CellResult, ValueFormat};
+use fathom_core::sandbox::{CellErrorKind, CellLimits, CellResult, ValueFormat};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::*;

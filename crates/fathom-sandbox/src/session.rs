@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use fathom_core::cell::{
+use fathom_core::sandbox::{
     CellAnswer, CellError, CellErrorKind, CellLimits, CellQuestion, CellResult,
 };
 use fathom_core::text::Text;
 use tokio::sync::mpsc;
 
-use crate::driver::{CellJob, FinishedCell, SessionTask};
+use crate::cell_dialogue::QuestionChannel;
 use crate::error::SandboxError;
-use crate::record::{QuestionLog, RecordedQuestion};
-use crate::talk::QuestionChannel;
+use crate::question_log::{QuestionLog, RecordedQuestion};
+use crate::session_task::{CellJob, FinishedCell, SessionTask};
 
 /// Room for what a cell says; the limit of questions is checked before.
 const CHANNEL_MAX: usize = 1 << 20;
@@ -143,8 +143,8 @@ impl SandboxSession {
     }
 }
 
-impl From<crate::record::PastCell> for FinishedCell {
-    fn from(past: crate::record::PastCell) -> Self {
+impl From<crate::question_log::PastCell> for FinishedCell {
+    fn from(past: crate::question_log::PastCell) -> Self {
         Self {
             code: past.code,
             record: QuestionLog::new(past.asked),

@@ -11,8 +11,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use fathom_core::domain::symbols::{SearchBy, Symbol, SymbolRequest};
 use fathom_core::id::{AskId, EpisodeId, RunId};
-use fathom_core::symbols::{SearchBy, Symbol, SymbolRequest};
 use fathom_store::symbols::{
     Embed, EmbedFailed, ListOf, RequestKey, SymbolCatalogue, SymbolStore as _, VersionedSymbols,
 };

@@ -8,16 +8,16 @@ use std::path::Path;
 
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 use fathom_core::effect::ApprovalTerms;
-use fathom_core::event::Signal;
 use fathom_core::id::{Digest, RunId};
+use fathom_core::journal::event::Signal;
 use fathom_core::unit::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::StoreError;
-use crate::heads::key_id;
+use crate::journal::heads::key_id;
+use crate::journal::idempotency::ClaimOwner;
 use crate::keys;
-use crate::registry::ClaimOwner;
 
 const ID_TAG: &[u8] = b"fathom/approval/1";
 const WORD_TAG: &[u8] = b"fathom/word/1";

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior, par
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
-use crate::shared_file::{self, SyncMode, make_tables};
+use crate::sqlite_file::shared::{self, SyncMode, make_tables};
 
 type GovernanceResult<T> = std::result::Result<T, StoreError>;
 
@@ -125,7 +125,7 @@ pub struct GovernanceStore {
 impl GovernanceStore {
     /// Opens the file, or creates it.
     pub fn open(path: &Path) -> GovernanceResult<Self> {
-        let mut connection = shared_file::open(path, SyncMode::PowerCut)?;
+        let mut connection = shared::open(path, SyncMode::PowerCut)?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let found = make_tables(&transaction, TABLES, FORMAT)?;
         if found != FORMAT {

@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 
 use fathom_core::id::RunId;
 
-use crate::answers::AnswerIndex;
+use crate::answer_index::AnswerIndex;
 use crate::channels::{ChannelStore, ChannelStoreError};
 use crate::error::StoreError;
 use crate::governance::GovernanceStore;
-use crate::heads::HeadsWriter;
 use crate::history::{HistoryError, HistoryHead, SessionHistoryStore};
 use crate::journal::Journal;
+use crate::journal::heads::HeadsWriter;
+use crate::journal::sqlite::{SqliteJournal, SqliteOptions};
+use crate::journal::verify::{JournalVerifier, Verification, VerifyScope};
 use crate::keys::{KeyRing, ShredOutcome};
 use crate::private_files;
 use crate::records::{DomainRecords, RecordStoreError};
-use crate::sqlite::{SqliteJournal, SqliteOptions};
 use crate::vectors::VectorCache;
-use crate::verify::{JournalVerifier, Verification, VerifyScope};
 
 /// A user's data folder.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::io::Write as _;
 
-use fathom_testkit::platform::{FakePlatform, FaultRate, PlatformOptions};
+use fathom_testkit::fake_platform::{FakePlatform, FaultRate, PlatformOptions};
 
 #[tokio::main]
 #[expect(

@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
-use fathom_core::amounts::{Amounts, Budget};
+use fathom_core::budget::amounts::{Amounts, Budget};
 use fathom_core::contract::{AgentRole, Autonomy, Contract, PermissionMode};
 use fathom_core::effect::{EffectPermit, EffectRequest, PolicyDecision};
-use fathom_core::event::{EpisodeOrigin, EpisodeSpec, EventKind, JournalRecord, ProgramSpec};
+use fathom_core::episode::program::{
+    Ask, Program, ProgramError, ProgramFactory, ProgramInput, ProgramView,
+};
 use fathom_core::id::{Digest, EpisodeId, Epoch};
+use fathom_core::journal::event::{
+    EpisodeOrigin, EpisodeSpec, EventKind, JournalRecord, ProgramSpec,
+};
 use fathom_core::model::{ModelRole, ModelSet, ModelSpec};
 use fathom_core::packet::PacketFrame;
-use fathom_core::program::{Ask, Program, ProgramError, ProgramFactory, ProgramInput, ProgramView};
 use fathom_core::run::Run;
-use fathom_core::step::{AppendReceipt, HostStep, LogPosition, RecordLog};
+use fathom_core::run::step::{AppendReceipt, HostStep, LogPosition, RecordLog};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars, Timestamp};
 

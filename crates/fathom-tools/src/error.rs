@@ -2,7 +2,7 @@
 
 use fathom_core::id::Digest;
 
-use crate::http::address::BlockedAddress;
+use crate::http::address_check::BlockedAddress;
 
 /// All errors of tools.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -42,25 +42,24 @@
 //! }
 //! ```
 
-mod arguments;
+mod argument_schema;
 pub mod browser;
-mod declare;
 mod error;
 mod http;
+pub mod json_post;
 mod mcp;
 mod pins;
-pub mod post;
+pub mod program;
 mod registry;
 mod secret;
-pub mod shell;
-mod template;
+mod text_template;
 mod tool;
+mod tools_file;
 
-pub use arguments::key_token;
-pub use declare::{DeclaredTool, ToolKind, ToolsFile};
+pub use argument_schema::key_token;
 pub use error::ToolsError;
 pub use http::HttpTool;
-pub use http::address::{BlockedAddress, InvalidReach, ReachableHosts, blocked};
+pub use http::address_check::{BlockedAddress, InvalidReach, ReachableHosts, blocked};
 pub use http::client::{HostResolver, SystemResolver};
 pub use http::declaration::HttpDeclaration;
 pub use mcp::McpDeclaration;
@@ -68,3 +67,4 @@ pub use pins::{ToolPins, ToolStanding, pin};
 pub use registry::{SurveyedTool, ToolEnvironment, ToolRegistry};
 pub use secret::{NoSecrets, PlatformKey, PlatformSecrets};
 pub use tool::{RetryHint, Tool, ToolFacts, ToolFuture, ToolOutcome};
+pub use tools_file::{DeclaredTool, ToolKind, ToolsFile};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fathom_core::id::Digest;
-use fathom_core::tool::canonical;
+use fathom_core::model::tool_call::canonical;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};

@@ -5,9 +5,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use fathom_core::effect::{DryRun, EffectPermit, EffectRequest};
 use fathom_core::id::Digest;
-use fathom_core::tool::ToolSpec;
+use fathom_core::model::tool_call::ToolSpec;
 
-use crate::declare::{ToolKind, ToolsFile};
 use crate::error::ToolsError;
 use crate::http::HttpTool;
 use crate::http::client::{HostResolver, SystemResolver};
@@ -15,6 +14,7 @@ use crate::mcp::{McpServer, McpTool};
 use crate::pins::{ToolPins, ToolStanding};
 use crate::secret::{NoSecrets, PlatformSecrets};
 use crate::tool::{RetryHint, Tool, ToolFacts, ToolOutcome};
+use crate::tools_file::{ToolKind, ToolsFile};
 
 /// Services that tools get from their host.
 #[derive(Clone)]

@@ -3,13 +3,13 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use fathom_core::effect::undo::{InverseTool, Reversibility};
 use fathom_core::effect::{
     DryRun, EffectClass, EffectOutcome, EffectPermit, EffectRequest, EffectTarget, Evidence,
 };
 use fathom_core::id::Digest;
-use fathom_core::inverse::{InverseTool, Reversibility};
+use fathom_core::model::tool_call::ToolSpec;
 use fathom_core::text::Text;
-use fathom_core::tool::ToolSpec;
 use fathom_core::unit::Millis;
 use serde_json::Value;
 

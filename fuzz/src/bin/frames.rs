@@ -7,7 +7,7 @@
 #[expect(dead_code, reason = "what the host sends is not read here")]
 mod frames;
 
-use fathom_core::cell::{CellCall, CellError, Output, Value};
+use fathom_core::sandbox::{CellCall, CellError, Output, Value};
 use frames::{BATCH_MAX, ERROR_BYTES_MAX, FRAME_BYTES_MAX, FromWorker, Printed};
 use libfuzzer_sys::fuzz_target;
 use serde_json::json;

@@ -2,8 +2,8 @@
 //! command that is shown is read as the same command.
 #![no_main]
 
-use fathom_core::argv::{self, COMMANDS_MAX, WORDS_MAX};
-use fathom_core::marker::{BlockKind, Marker, Parser, Piece, blocks};
+use fathom_core::channel::shell_words::{self, COMMANDS_MAX, WORDS_MAX};
+use fathom_core::channel::marker::{BlockKind, Marker, Parser, Piece, blocks};
 use libfuzzer_sys::fuzz_target;
 
 /// What is read of a text, with neighbouring pieces of text put together.
@@ -70,10 +70,10 @@ fuzz_target!(|bytes: &[u8]| {
     let (before, after) = text.split_at(text.floor_char_boundary(cut));
     assert_eq!(read([before, after]), whole);
 
-    let commands = argv::commands(&text);
+    let commands = shell_words::commands(&text);
     assert!(commands.len() <= COMMANDS_MAX + 1);
     for command in commands.into_iter().flatten() {
         assert!(command.words().count() <= WORDS_MAX);
-        assert_eq!(argv::commands(&command.to_string()), [Ok(command)]);
+        assert_eq!(shell_words::commands(&command.to_string()), [Ok(command)]);
     }
 });

@@ -2,8 +2,8 @@
 //! that is written down is read as the same payload, also after thoughts.
 #![no_main]
 
-use fathom_core::programs::phases::{MARK, read};
-use fathom_core::programs::reply::{LEVELS_MAX, first_object};
+use fathom_programs::phases::{MARK, read};
+use fathom_programs::reply::{LEVELS_MAX, first_object};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 

@@ -1,8 +1,8 @@
 //! Caps hold, and what came before them is kept.
 
-use fathom_core::programs::rlm::RlmReport;
 use fathom_core::unit::{Millis, Nanodollars};
 use fathom_host::Runtime;
+use fathom_programs::rlm::RlmReport;
 
 use crate::{AMPLE, Bench, Caps, Ran, seconds};
 

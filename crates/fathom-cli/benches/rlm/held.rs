@@ -6,8 +6,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use fathom_host::{Runtime, RuntimeOptions};
-use fathom_testkit::records::answered_prompts;
-use fathom_testkit::server::{ModelServer, ReplyBehaviour, SeenRequest};
+use fathom_testkit::model_server::{ModelServer, ReplyBehaviour, SeenRequest};
+use fathom_testkit::sample_records::answered_prompts;
 
 use crate::{AMPLE, Bench, CODE, UNPRICED, batch};
 

@@ -25,19 +25,19 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use fathom_core::amounts::{Amounts, Budget};
+use fathom_core::budget::amounts::{Amounts, Budget};
+use fathom_core::contract::spawn::SpawnClass;
 use fathom_core::contract::{Contract, RecursionPolicy};
+use fathom_core::episode::result::EpisodeResult;
 use fathom_core::model::{ModelSet, ModelSpec};
-use fathom_core::outcome::EpisodeResult;
 use fathom_core::packet::PacketFrame;
-use fathom_core::programs::rlm::{RecipeMode, RlmConfig};
-use fathom_core::programs::{direct, rlm};
-use fathom_core::recursion::SpawnClass;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
-use fathom_host::exploring::{PlainCallRule, RlmRequest};
+use fathom_host::programs::rlm::{PlainCallRule, RlmRequest};
 use fathom_host::{NewRun, RunEnd, Runtime, RuntimeOptions};
-use fathom_testkit::server::{
+use fathom_programs::rlm::{RecipeMode, RlmConfig};
+use fathom_programs::{direct, rlm};
+use fathom_testkit::model_server::{
     LogRetention, ModelServer, ReplyBehaviour, ReportedUsage, SeenRequest, ServerSetup,
 };
 
@@ -228,10 +228,7 @@ struct Asked<'a> {
     caps: Caps,
 }
 
-async fn explore(
-    host: &Runtime,
-    asked: Asked<'_>,
-) -> (NewRun, fathom_host::exploring::SandboxContext) {
+async fn explore(host: &Runtime, asked: Asked<'_>) -> (NewRun, fathom_sandbox::SandboxContext) {
     let caps = asked.caps;
     let spec = ModelSpec {
         base_url: Some(asked.url.to_owned()),

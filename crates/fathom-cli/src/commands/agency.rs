@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use fathom_core::text::Text;
 use fathom_host::NewRun;
-use fathom_host::agency::{AgencyRequest, BrandFolder, prepare};
+use fathom_host::programs::agency::{AgencyRequest, BrandFolder, prepare};
 
-use super::launch::launch;
 use crate::app::App;
-use crate::embedded;
-use crate::environment;
+use crate::args::AgencyArgs;
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::inputs;
+use crate::exit_code::ExitStatus;
+use crate::run::embedded_models;
+use crate::run::launch::launch;
 use crate::settings::RunSettings;
-use crate::typed::AgencyArgs;
+use crate::settings::environment;
+use crate::settings::inputs;
 
 /// The charter of a run for which none is named.
 pub(crate) const CHARTER: &str = "agency";
@@ -30,7 +30,7 @@ pub(crate) async fn agency(
     let brand = BrandFolder::read(&asked.brand, &set)?;
     let app = App::open(settings)?;
     let mut warnings: Vec<String> = charter.warnings.iter().map(ToString::to_string).collect();
-    warnings.extend(embedded::settle(&app.runtime, &mut models)?);
+    warnings.extend(embedded_models::settle(&app.runtime, &mut models)?);
     let commission = AgencyRequest {
         goal: &goal,
         brand: &brand,

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use fathom_core::programs::direct::{DirectConfig, ReviewRules};
-use fathom_core::programs::{council, tools};
 use fathom_core::text::Text;
 use fathom_host::NewRun;
+use fathom_programs::direct::{DirectConfig, ReviewRules};
+use fathom_programs::{council, tools_loop};
 
-use super::launch::launch;
 use crate::app::App;
-use crate::embedded;
-use crate::environment;
+use crate::args::{AskArgs, CouncilArgs};
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::inputs;
+use crate::exit_code::ExitStatus;
+use crate::run::embedded_models;
+use crate::run::launch::launch;
 use crate::settings::RunSettings;
-use crate::typed::{AskArgs, CouncilArgs};
+use crate::settings::environment;
+use crate::settings::inputs;
 
 /// How often an answer that failed its review is written anew, unless the configuration says otherwise.
 const REVISIONS_MAX: u32 = 1;
@@ -35,9 +35,9 @@ pub(crate) async fn ask(asked: AskArgs, settings: RunSettings) -> Result<ExitSta
     params.material.extend(material);
     let app = App::open(settings)?;
     warnings.extend(charter.warnings.iter().map(ToString::to_string));
-    warnings.extend(embedded::settle(&app.runtime, &mut models)?);
+    warnings.extend(embedded_models::settle(&app.runtime, &mut models)?);
     let base = app.settings.contract();
-    let (program, contract) = if charter.router.ask == tools::NAME {
+    let (program, contract) = if charter.router.ask == tools_loop::NAME {
         let values = BTreeMap::new();
         let (mut tools, contract) = app
             .runtime

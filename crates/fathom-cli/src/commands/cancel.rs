@@ -5,16 +5,16 @@ use std::time::Duration;
 use fathom_core::id::RunId;
 use fathom_host::RunEnd;
 
-use super::ended::settle;
 use crate::app::App;
-use crate::beside::BackgroundResume;
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::follow::follow;
-use crate::line::StyledLine;
-use crate::output;
-use crate::result_json;
+use crate::exit_code::ExitStatus;
+use crate::run::background_resume::BackgroundResume;
+use crate::run::conclude::settle;
+use crate::run::follow::follow;
 use crate::settings::{OutputFormat, Verbosity};
+use crate::terminal::output;
+use crate::terminal::styled_line::StyledLine;
+use crate::view::result_json;
 
 /// How often the journal is asked whether the owner has ended the run.
 const LOOK: Duration = Duration::from_millis(50);

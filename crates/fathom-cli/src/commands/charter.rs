@@ -3,28 +3,28 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use fathom_core::marker::Marker;
-use fathom_core::programs::council::{ConfidenceSource, CouncilSeat};
+use fathom_core::channel::marker::Marker;
 use fathom_host::HostError;
 use fathom_host::charter::{
     self, ChannelRoutes, Charter, CharterVersion, CheckReport, CouncilCharter, CouncilRole,
     Finding, PacketMtu,
 };
 use fathom_models::count_o200k;
+use fathom_programs::council::{ConfidenceSource, CouncilSeat};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::commands::{pins, rfc};
+use crate::args::CharterCommand;
+use crate::commands::{charter_tools, rfc};
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::figures::{self, many};
-use crate::findings::{self, Severity};
-use crate::line::{LineStyle, StyledLine};
-use crate::model_choice::shown;
-use crate::output;
-use crate::plain_text::{one_line, pad, safe};
+use crate::exit_code::ExitStatus;
+use crate::settings::models::shown;
 use crate::settings::{OutputFormat, RunSettings};
-use crate::typed::CharterCommand;
+use crate::terminal::output;
+use crate::terminal::plain_text::{one_line, pad, safe};
+use crate::terminal::styled_line::{LineStyle, StyledLine};
+use crate::view::charter_findings::{self, Severity};
+use crate::view::units::{self, many};
 
 /// Columns of the word that begins a line.
 const LABEL_COLUMNS: usize = 14;
@@ -38,10 +38,14 @@ pub(crate) fn carry_out(
         CharterCommand::Check { which } => check(which.as_deref(), &folder, settings),
         CharterCommand::Show { which } => show(which.as_deref(), &folder, settings),
         CharterCommand::Diff { old, new } => rfc::diff(&old, &new, &folder, settings),
-        CharterCommand::Learn(asked) => super::learn::learn(&asked, &folder, settings.clone()),
-        CharterCommand::Tools { name } => pins::tools(&App::open(settings.clone())?, &name),
+        CharterCommand::Learn(asked) => {
+            super::charter_learn::learn(&asked, &folder, settings.clone())
+        }
+        CharterCommand::Tools { name } => {
+            charter_tools::tools(&App::open(settings.clone())?, &name)
+        }
         CharterCommand::Accept { name, tool, digest } => {
-            pins::accept(&App::open(settings.clone())?, &name, &tool, &digest)
+            charter_tools::accept(&App::open(settings.clone())?, &name, &tool, &digest)
         }
         CharterCommand::New { name, dir } => new(&name, dir.as_deref(), &folder, settings),
     }
@@ -133,9 +137,9 @@ fn check(
 
 fn check_lines(said: &str, found: &CheckReport) -> Vec<StyledLine> {
     let warnings = found.warnings.iter();
-    let warnings = warnings.map(|finding| findings::lines(Severity::Warning, finding));
+    let warnings = warnings.map(|finding| charter_findings::lines(Severity::Warning, finding));
     let problems = found.problems.iter();
-    let problems = problems.map(|finding| findings::lines(Severity::Error, finding));
+    let problems = problems.map(|finding| charter_findings::lines(Severity::Error, finding));
     let mut lines: Vec<StyledLine> = warnings
         .chain(problems)
         .flat_map(|report| report.into_iter().chain([StyledLine::new()]))
@@ -416,7 +420,7 @@ fn agents(charter: &Charter, tokens: &TokenRows<'_>) -> Vec<BudgetRow> {
         let role = serde_json::to_value(agent.role).unwrap_or_default();
         let role = role.as_str().unwrap_or_default().to_owned();
         let model = agent.model_role.map_or("-", CouncilRole::as_str);
-        let count = figures::count(count);
+        let count = units::count(count);
         let description = one_line(&agent.description);
         (
             id.clone(),
@@ -429,7 +433,7 @@ fn agents(charter: &Charter, tokens: &TokenRows<'_>) -> Vec<BudgetRow> {
 fn prompts(charter: &Charter, tokens: &TokenRows<'_>) -> Vec<BudgetRow> {
     let rows = charter.prompts.iter().map(|(id, prompt)| {
         let count = tokens.prompts.get(id.as_str()).copied().unwrap_or_default();
-        let count = figures::count(count);
+        let count = units::count(count);
         let said = format!("{count} tokens   {}", one_line(&prompt.description));
         (id.clone(), said)
     });

@@ -3,22 +3,22 @@
 use std::path::Path;
 
 use fathom_core::contract::Contract;
-use fathom_core::programs::council::{CouncilConfig, DEPTH_MAX, ReusePolicy};
 use fathom_core::text::Text;
 use fathom_host::NewRun;
 use fathom_host::charter::ModelProfile;
-use fathom_host::convening::{CouncilContext, EmbedProgress, PreparedCouncil};
+use fathom_host::programs::council::{CouncilContext, EmbedProgress, PreparedCouncil};
+use fathom_programs::council::{CouncilConfig, DEPTH_MAX, ReusePolicy};
 
-use super::launch::{launch, left_out};
 use crate::app::App;
-use crate::embedded;
-use crate::environment;
+use crate::args::CouncilArgs;
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::inputs;
-use crate::passing::StatusLine;
+use crate::exit_code::ExitStatus;
+use crate::run::embedded_models;
+use crate::run::launch::{launch, left_out};
 use crate::settings::RunSettings;
-use crate::typed::CouncilArgs;
+use crate::settings::environment;
+use crate::settings::inputs;
+use crate::terminal::status_line::StatusLine;
 
 /// The charter of a council for which none is named.
 pub(crate) const CHARTER: &str = "council";
@@ -55,7 +55,7 @@ pub(super) async fn decide(
     let context = context(&asked, council.passage_tokens(profile))?;
     let app = App::open(settings)?;
     let mut warnings: Vec<String> = charter.warnings.iter().map(ToString::to_string).collect();
-    warnings.extend(embedded::settle(&app.runtime, &mut models)?);
+    warnings.extend(embedded_models::settle(&app.runtime, &mut models)?);
     let mut meter = StatusLine::new(app.settings.loudness);
     let convened =
         app.runtime

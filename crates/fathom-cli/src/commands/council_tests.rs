@@ -1,5 +1,5 @@
 use super::*;
-use crate::exit::ExitStatus;
+use crate::exit_code::ExitStatus;
 
 fn asked(more: impl FnOnce(&mut CouncilArgs)) -> CouncilArgs {
     let mut asked = CouncilArgs {
@@ -30,7 +30,7 @@ fn x01_what_was_typed_stands_over_what_the_charter_says() {
     });
     settle("council", &typed, &mut params).unwrap();
     assert!(params.compare);
-    assert_eq!(params.reuse, Reuse::Off);
+    assert_eq!(params.reuse, ReusePolicy::Off);
 }
 
 #[test]

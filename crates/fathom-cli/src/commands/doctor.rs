@@ -2,21 +2,21 @@
 
 use fathom_core::model::ModelSpec;
 use fathom_host::HostError;
-use fathom_host::local::EmbeddedModels;
+use fathom_host::models::embedded::EmbeddedModels;
 use fathom_models::HealthState;
 use fathom_sandbox::Sandbox;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::commands::weights as local;
-use crate::environment;
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::figures::{self, many};
-use crate::line::{LineStyle, StyledLine};
-use crate::model_choice::shown;
-use crate::output;
+use crate::exit_code::ExitStatus;
+use crate::settings::environment;
+use crate::settings::models::shown;
 use crate::settings::{OutputFormat, RunSettings};
+use crate::terminal::output;
+use crate::terminal::styled_line::{LineStyle, StyledLine};
+use crate::view::units::{self, many};
+use crate::view::weights as local;
 
 /// One thing that was looked at.
 #[derive(Debug, Serialize)]
@@ -127,10 +127,7 @@ fn home(settings: RunSettings) -> Vec<DoctorCheck> {
     let journal = match journal {
         Ok((newest, unfinished)) => {
             let newest = match newest.first() {
-                Some(info) => format!(
-                    "newest run {} ago",
-                    figures::age(app.now(), info.created_at)
-                ),
+                Some(info) => format!("newest run {} ago", units::age(app.now(), info.created_at)),
                 None => "no runs yet".to_owned(),
             };
             let waiting = many(unfinished, "unfinished run", "unfinished runs");
@@ -172,7 +169,7 @@ fn embedded(what: &str, spec: &ModelSpec, here: &EmbeddedModels) -> DoctorCheck 
 }
 
 async fn model(what: &str, spec: &ModelSpec, here: &EmbeddedModels) -> DoctorCheck {
-    if spec.provider() == fathom_host::local::PROVIDER {
+    if spec.provider() == fathom_host::models::embedded::PROVIDER {
         return embedded(what, spec, here);
     }
     let name = shown(&spec.id);
@@ -182,7 +179,7 @@ async fn model(what: &str, spec: &ModelSpec, here: &EmbeddedModels) -> DoctorChe
     };
     let hint = match health.state {
         HealthState::Up => {
-            let took = figures::latency(health.latency);
+            let took = units::latency(health.latency);
             return DoctorCheck::passed(what, format!("{name}: {} ({took})", health.detail));
         }
         HealthState::UnknownModel => "check the name after the slash",

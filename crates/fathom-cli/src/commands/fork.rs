@@ -1,13 +1,13 @@
 //! `fathom fork`: a new run that goes on from a record of another.
 
-use fathom_host::story::RecordRef;
+use fathom_host::view::run::RecordRef;
 
-use super::ended::conclude;
 use crate::app::App;
-use crate::beside::BackgroundResume;
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::follow::follow;
+use crate::exit_code::ExitStatus;
+use crate::run::background_resume::BackgroundResume;
+use crate::run::conclude::conclude;
+use crate::run::follow::follow;
 
 pub(crate) async fn fork(app: &App, name: &str, at: &RecordRef) -> Result<ExitStatus, CliError> {
     let run = app.find(name)?;

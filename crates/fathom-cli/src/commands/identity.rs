@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use fathom_core::unit::Millis;
 use fathom_host::HostError;
 use fathom_host::charter::Charter;
-use fathom_host::identity::{
+use fathom_host::governance::identity::{
     IdentityChange, IdentityChangePath as Way, IdentityError, IdentityStanding, IdentityView,
     SigningKeys,
 };
@@ -15,15 +15,15 @@ use serde::Serialize;
 
 use super::rfc;
 use crate::app::App;
+use crate::args::{IdentityCommand, ProposalArgs};
+use crate::atomic_file::{self, Existing};
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::figures;
-use crate::line::{LineStyle, StyledLine};
-use crate::output;
-use crate::plain_text::{pad, safe};
+use crate::exit_code::ExitStatus;
 use crate::settings::OutputFormat;
-use crate::typed::{IdentityCommand, ProposalArgs};
-use crate::whole_file::{self, Existing};
+use crate::terminal::output;
+use crate::terminal::plain_text::{pad, safe};
+use crate::terminal::styled_line::{LineStyle, StyledLine};
+use crate::view::units;
 
 /// Columns of the word that begins a line.
 const LABEL_COLUMNS: usize = 14;
@@ -172,7 +172,7 @@ fn told(change: &IdentityChange) -> String {
         .map(|reason| format!(": {}", safe(reason)));
     format!(
         "{}  {digest}  {way}{}  {}",
-        figures::moment(change.at),
+        units::moment(change.at),
         reason.unwrap_or_default(),
         change.by
     )
@@ -222,7 +222,7 @@ fn keygen(app: &App, file: &Path) -> Result<ExitStatus, CliError> {
         file: file.to_owned(),
         source,
     };
-    if whole_file::look(file).map_err(unwritable)? != Existing::Nothing {
+    if atomic_file::look(file).map_err(unwritable)? != Existing::Nothing {
         return Err(CliError::NotReplaced {
             file: file.to_owned(),
             why: "key files are never overwritten",

@@ -1,18 +1,18 @@
 //! `fathom kill`: stop effects at once, and lift that again.
 
-use fathom_host::people::OsUser;
+use fathom_host::governance::people::OsUser;
 use fathom_store::{KillOrder, LiftOutcome};
 use serde::Serialize;
 
 use crate::app::App;
+use crate::args::KillArgs;
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::figures;
-use crate::line::{LineStyle, StyledLine};
-use crate::output;
-use crate::plain_text::visible;
+use crate::exit_code::ExitStatus;
 use crate::settings::OutputFormat;
-use crate::typed::KillArgs;
+use crate::terminal::output;
+use crate::terminal::plain_text::visible;
+use crate::terminal::styled_line::{LineStyle, StyledLine};
+use crate::view::units;
 
 #[derive(Serialize)]
 struct KillJson {
@@ -41,7 +41,7 @@ impl From<KillOrder> for OrderJson {
         Self {
             scope: order.scope.to_string(),
             by: order.by,
-            at: figures::moment(order.at),
+            at: units::moment(order.at),
             why: order.why,
         }
     }
@@ -98,7 +98,7 @@ fn state(kills: &[KillOrder]) -> Vec<StyledLine> {
         return vec![StyledLine::from("no kill switch is active")];
     }
     let lines = kills.iter().map(|order| {
-        let at = figures::moment(order.at);
+        let at = units::moment(order.at);
         let why = if order.why.is_empty() {
             String::new()
         } else {

@@ -1,24 +1,19 @@
 //! The commands, one file each.
 
 pub(crate) mod agency;
+pub(crate) mod approvals;
 mod ask;
 mod cancel;
 mod charter;
+mod charter_learn;
+mod charter_tools;
 pub(crate) mod council;
 mod doctor;
-mod domain;
-mod ended;
 mod fork;
 mod identity;
-mod idle;
 mod kill;
-mod launch;
-mod learn;
-mod models;
-mod originals;
-mod people;
+pub(crate) mod models;
 pub(crate) mod phases;
-pub(crate) mod pins;
 mod pull;
 mod redact;
 mod repl;
@@ -30,21 +25,23 @@ mod runs;
 mod seeds;
 mod session;
 mod show;
+mod show_domain;
 mod shred;
-mod stats;
+pub(crate) mod stats;
 mod symbols;
 pub(crate) mod think;
+mod think_idle;
+mod unmasked;
 mod verify;
-mod weights;
 
-pub(crate) use launch::left_out;
+pub(crate) use crate::run::launch::left_out;
 
 use crate::app::App;
+use crate::args::{CliCommand, ModelsCommand};
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::masking::Unmasked;
+use crate::exit_code::ExitStatus;
 use crate::settings::RunSettings;
-use crate::typed::{CliCommand, ModelsCommand};
+use crate::terminal::masking::Unmasked;
 
 /// Carries out a command.
 pub(crate) async fn carry_out(
@@ -68,12 +65,12 @@ pub(crate) async fn carry_out(
         CliCommand::Show(asked) => {
             let app = App::open(settings)?;
             if asked.original {
-                originals::lift(&app, Unmasked::Show)?;
+                unmasked::lift(&app, Unmasked::Show)?;
             }
             match (asked.domain, asked.run) {
                 (Some(name), run) => {
                     let run = run.map(|run| app.find(&run)).transpose()?;
-                    domain::domain(&app, &name, run, asked.record.as_deref())
+                    show_domain::domain(&app, &name, run, asked.record.as_deref())
                 }
                 (None, run) => show::show(&app, &run.unwrap_or_default(), asked.at.as_ref()),
             }
@@ -81,7 +78,7 @@ pub(crate) async fn carry_out(
         CliCommand::Replay(run) => replay::replay(&App::open(settings)?, &run.run),
         CliCommand::Fork { run, at } => fork::fork(&App::open(settings)?, &run.run, &at).await,
         CliCommand::Resume { run } => resume::resume(&App::open(settings)?, run.as_deref()).await,
-        CliCommand::People(command) => people::carry_out(command, &App::open(settings)?).await,
+        CliCommand::People(command) => approvals::carry_out(command, &App::open(settings)?).await,
         CliCommand::Cancel(run) => cancel::cancel(&App::open(settings)?, &run.run).await,
         CliCommand::Verify { run } => verify::verify(&App::open(settings)?, run.as_deref()),
         CliCommand::Stats { days } => stats::stats(&App::open(settings)?, days),

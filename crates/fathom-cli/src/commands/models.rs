@@ -5,15 +5,15 @@ use fathom_core::model::{ModelSet, ModelSpec};
 use fathom_models::{ModelFacts, PriceBasis, price_dates, price_list};
 use serde::Serialize;
 
-use crate::commands::weights::{self, WeightsJson};
-use crate::environment;
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::figures;
-use crate::line::{LineStyle, StyledLine};
-use crate::model_choice::shown;
-use crate::output;
+use crate::exit_code::ExitStatus;
+use crate::settings::environment;
+use crate::settings::models::shown;
 use crate::settings::{OutputFormat, RunSettings};
+use crate::terminal::output;
+use crate::terminal::styled_line::{LineStyle, StyledLine};
+use crate::view::units;
+use crate::view::weights::{self, WeightsJson};
 
 #[derive(Serialize)]
 struct ModelsJson {
@@ -67,8 +67,8 @@ pub(crate) fn list(settings: &RunSettings) -> Result<ExitStatus, CliError> {
         .map(|(provider, name, facts)| ListedJson {
             model: format!("{provider}/{name}"),
             window_tokens: facts.window_tokens,
-            input_per_million: figures::dollars(facts.price.input_per_million),
-            output_per_million: figures::dollars(facts.price.output_per_million),
+            input_per_million: units::dollars(facts.price.input_per_million),
+            output_per_million: units::dollars(facts.price.output_per_million),
         });
     let found = ModelsJson {
         configured,
@@ -98,8 +98,8 @@ fn one(setting: &'static str, spec: &ModelSpec) -> Result<ConfiguredJson, CliErr
         model: spec.id.clone(),
         base_url: spec.base_url.clone(),
         window_tokens: facts.window_tokens,
-        input_per_million: figures::dollars(facts.price.input_per_million),
-        output_per_million: figures::dollars(facts.price.output_per_million),
+        input_per_million: units::dollars(facts.price.input_per_million),
+        output_per_million: units::dollars(facts.price.output_per_million),
         price: match facts.basis {
             PriceBasis::Listed => "listed",
             PriceBasis::Free => "free",
@@ -110,7 +110,7 @@ fn one(setting: &'static str, spec: &ModelSpec) -> Result<ConfiguredJson, CliErr
 
 /// What is known of a model before it is asked.
 pub(crate) fn facts(spec: &ModelSpec) -> Result<ModelFacts, CliError> {
-    if spec.provider() == fathom_host::local::PROVIDER {
+    if spec.provider() == fathom_host::models::embedded::PROVIDER {
         return Ok(ModelFacts::in_process(None));
     }
     let model = fathom_models::connect(spec, environment::key);
@@ -130,7 +130,7 @@ fn lines(found: &ModelsJson) -> Vec<StyledLine> {
                     }
                     _ => "window unknown".to_owned(),
                 },
-                |tokens| format!("window {}", figures::count(tokens)),
+                |tokens| format!("window {}", units::count(tokens)),
             );
             let price = match model.price {
                 "listed" => format!(
@@ -157,7 +157,7 @@ fn lines(found: &ModelsJson) -> Vec<StyledLine> {
     let width = found.models.iter().map(|listed| listed.model.len()).max();
     let width = width.unwrap_or_default();
     lines.extend(found.models.iter().map(|listed| {
-        let window = listed.window_tokens.map(figures::count);
+        let window = listed.window_tokens.map(units::count);
         StyledLine::from(format!(
             "  {:<width$}   window {:>5}   ${} in, ${} out per million tokens",
             listed.model,

@@ -10,18 +10,18 @@ use fathom_host::{HostError, NewRun};
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 
-use super::launch::launch;
 use crate::app::App;
-use crate::embedded;
-use crate::environment;
+use crate::args::PhasesArgs;
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::inputs;
-use crate::line::{LineStyle, StyledLine};
-use crate::output;
-use crate::passing::StatusLine;
+use crate::exit_code::ExitStatus;
+use crate::run::embedded_models;
+use crate::run::launch::launch;
+use crate::settings::environment;
+use crate::settings::inputs;
 use crate::settings::{OutputFormat, RunSettings};
-use crate::typed::PhasesArgs;
+use crate::terminal::output;
+use crate::terminal::status_line::StatusLine;
+use crate::terminal::styled_line::{LineStyle, StyledLine};
 
 /// The charter of a run for which none is named.
 pub(crate) const CHARTER: &str = "signalzero";
@@ -48,7 +48,7 @@ pub(crate) async fn phases(
     };
     let app = App::open(settings)?;
     let mut warnings: Vec<String> = charter.warnings.iter().map(ToString::to_string).collect();
-    warnings.extend(embedded::settle(&app.runtime, &mut models)?);
+    warnings.extend(embedded_models::settle(&app.runtime, &mut models)?);
     let talk = Conversation {
         app: &app,
         charter: &charter,

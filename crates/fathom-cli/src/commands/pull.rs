@@ -7,16 +7,16 @@ use fathom_local::weights::{
 };
 use serde::Serialize;
 
-use crate::commands::weights;
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::figures;
-use crate::line::{LineStyle, StyledLine};
-use crate::meter::DownloadMeter;
-use crate::output;
-use crate::plain_text::one_line;
+use crate::exit_code::ExitStatus;
+use crate::run::signals::InterruptSignals;
 use crate::settings::{OutputFormat, RunSettings};
-use crate::signals::InterruptSignals;
+use crate::terminal::download_meter::DownloadMeter;
+use crate::terminal::output;
+use crate::terminal::plain_text::one_line;
+use crate::terminal::styled_line::{LineStyle, StyledLine};
+use crate::view::units;
+use crate::view::weights;
 
 #[derive(Serialize)]
 struct PulledJson {
@@ -106,7 +106,7 @@ fn lines(pulled: &PulledJson) -> Vec<StyledLine> {
                     LineStyle::Plain,
                     format!(
                         "   {}   {how}   {}",
-                        figures::bytes(file.bytes),
+                        units::bytes(file.bytes),
                         one_line(&file.path.display().to_string())
                     ),
                 )

@@ -9,16 +9,16 @@ use fathom_output::redact::{EntitySpan, RedactAction, RedactKey, RedactRules, Te
 use fathom_store::read_key_file;
 use serde::Serialize;
 
+use crate::args::RedactArgs;
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::figures::many;
-use crate::inputs;
-use crate::line::{LineStyle, StyledLine};
-use crate::masking::{self, Unmasked};
-use crate::output;
-use crate::plain_text::{pad, safe};
+use crate::exit_code::ExitStatus;
+use crate::settings::inputs;
 use crate::settings::{OutputFormat, RunSettings};
-use crate::typed::RedactArgs;
+use crate::terminal::masking::{self, Unmasked};
+use crate::terminal::output;
+use crate::terminal::plain_text::{pad, safe};
+use crate::terminal::styled_line::{LineStyle, StyledLine};
+use crate::view::units::many;
 
 /// Bytes that are read at a time.
 const PIECE_BYTES: usize = 64 * 1024;

@@ -2,26 +2,26 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 
-use fathom_core::amounts::Amounts;
-use fathom_core::cell::{
+use fathom_core::budget::amounts::Amounts;
+use fathom_core::sandbox::{
     CellAnswer, CellBudget, CellCall, CellException, CellExceptionKind, CellLimits, CellOutcome,
     CellOutput, CellQuestion, CellReply, CellResult,
 };
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use fathom_host::HostError;
-use fathom_host::exploring::load;
+use fathom_host::programs::rlm::load;
 use fathom_sandbox::{CellEvent, SandboxError, SandboxSession, SessionCell};
 use serde::Serialize;
 
-use super::launch::{left_out, warn};
 use super::rlm::has_stdin;
+use crate::args::ReplArgs;
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::line::{LineStyle, StyledLine};
-use crate::output;
+use crate::exit_code::ExitStatus;
+use crate::run::launch::{left_out, warn};
 use crate::settings::{OutputFormat, RunSettings, Verbosity};
-use crate::typed::ReplArgs;
+use crate::terminal::output;
+use crate::terminal::styled_line::{LineStyle, StyledLine};
 
 /// A line of these alone ends a cell.
 const BETWEEN: &str = "---";
@@ -184,7 +184,7 @@ fn show(end: &CellResult, form: OutputFormat) -> Result<(), CliError> {
                 output::print_answer(&printed)?;
             }
             if let Some(error) = error {
-                let message = crate::plain_text::safe(error.message.as_str());
+                let message = crate::terminal::plain_text::safe(error.message.as_str());
                 let lines = message.trim_end().lines();
                 let lines: Vec<StyledLine> = lines
                     .map(|line| StyledLine::new().with(LineStyle::Odd, line.to_owned()))

@@ -1,17 +1,17 @@
 //! `fathom replay`: fold the journal again and compare.
 
-use fathom_core::step::ReplayDifference;
+use fathom_core::run::step::ReplayDifference;
 use fathom_host::HostError;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::chronicle;
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::figures::many;
-use crate::line::{LineStyle, StyledLine};
-use crate::output;
+use crate::exit_code::ExitStatus;
 use crate::settings::OutputFormat;
+use crate::terminal::output;
+use crate::terminal::styled_line::{LineStyle, StyledLine};
+use crate::view::record_lines;
+use crate::view::units::many;
 
 /// Differences that are listed; there are more when the first has made all that follow differ.
 const LISTED_MAX: usize = 100;
@@ -83,8 +83,8 @@ fn listed(differences: &[ReplayDifference]) -> impl Iterator<Item = DifferenceJs
         .map(|difference| DifferenceJson {
             episode: difference.episode.clone(),
             seq: difference.seq.0,
-            recorded: difference.recorded.iter().map(chronicle::name).collect(),
-            folded: difference.folded.iter().map(chronicle::name).collect(),
+            recorded: difference.recorded.iter().map(record_lines::name).collect(),
+            folded: difference.folded.iter().map(record_lines::name).collect(),
         })
 }
 

@@ -3,18 +3,18 @@
 use fathom_host::RunHandle;
 use serde::Serialize;
 
-use super::ended::{conclude, settle};
-use super::people;
+use super::approvals;
 use crate::app::App;
-use crate::approval_view::ApprovalJson;
-use crate::beside::BackgroundResume;
 use crate::error::{CliError, ErrorJson};
-use crate::exit::ExitStatus;
-use crate::follow::{FinishedRun, follow};
-use crate::line::StyledLine;
-use crate::output;
-use crate::result_json::{self, ResultJson};
+use crate::exit_code::ExitStatus;
+use crate::run::background_resume::BackgroundResume;
+use crate::run::conclude::{conclude, settle};
+use crate::run::follow::{FinishedRun, follow};
 use crate::settings::{OutputFormat, Verbosity};
+use crate::terminal::output;
+use crate::terminal::styled_line::StyledLine;
+use crate::view::approval::ApprovalJson;
+use crate::view::result_json::{self, ResultJson};
 
 /// Runs that are resumed at once.
 const RUNS_MAX: usize = 64;
@@ -55,7 +55,7 @@ pub(crate) async fn resume(app: &App, name: Option<&str>) -> Result<ExitStatus, 
 
 /// How a run came back, as a program reads it.
 pub(super) fn told(app: &App, followed: &FinishedRun) -> Result<Option<ResultJson>, CliError> {
-    let asked = people::asked_by(app, followed)?;
+    let asked = approvals::asked_by(app, followed)?;
     let asked = asked.into_iter().map(ApprovalJson::from).collect();
     let result = result_json::of(followed.run, &followed.story, Vec::new());
     Ok(result.map(|result| result.asking(asked)))
@@ -99,7 +99,7 @@ fn report(
             Ok((followed, exit)) => {
                 worst = worst.max(exit);
                 if app.settings.form == OutputFormat::Human {
-                    people::say_asked(app, &followed)?;
+                    approvals::say_asked(app, &followed)?;
                 }
                 let result = told(app, &followed)?;
                 results.extend(result.map(|result| OneJson::Result(Box::new(result))));

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use fathom_core::protocol::CouncilRole;
+use fathom_core::council_bus::CouncilRole;
 use fathom_host::HostError;
 use fathom_host::charter::{Charter, CharterVersion, HOME_FOLDER};
-use fathom_host::rfc::{
+use fathom_host::governance::rfc::{
     CharterChange, MergeAuthority, RfcStore, RoleStatement, VersionBump, diff as differences,
 };
 use fathom_models::count_o200k;
@@ -13,14 +13,14 @@ use serde::Serialize;
 
 use super::identity::{folder_of, label, read_key};
 use crate::app::App;
+use crate::args::{ProposalArgs, RfcCommand};
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::figures::{self, many};
-use crate::line::{LineStyle, StyledLine};
-use crate::output;
-use crate::plain_text::{one_line, pad, safe};
+use crate::exit_code::ExitStatus;
 use crate::settings::{OutputFormat, RunSettings};
-use crate::typed::{ProposalArgs, RfcCommand};
+use crate::terminal::output;
+use crate::terminal::plain_text::{one_line, pad, safe};
+use crate::terminal::styled_line::{LineStyle, StyledLine};
+use crate::view::units::{self, many};
 
 pub(crate) fn carry_out(command: RfcCommand, app: &App) -> Result<ExitStatus, CliError> {
     match command {
@@ -142,7 +142,7 @@ fn list(app: &App) -> Result<ExitStatus, CliError> {
         identity: rfc.proposal.changes_identity(),
         state: state(rfc),
         by: &rfc.by,
-        at: figures::moment(rfc.proposal.at),
+        at: units::moment(rfc.proposal.at),
         why: &rfc.proposal.why,
     });
     let rows: Vec<RowJson<'_>> = rows.collect();
@@ -185,7 +185,7 @@ fn lines(rfc: &RfcStore) -> Vec<StyledLine> {
         label("why").with(LineStyle::Plain, one_line(&proposal.why)),
         label("by").with(
             LineStyle::Plain,
-            format!("{}, {}", safe(&rfc.by), figures::moment(proposal.at)),
+            format!("{}, {}", safe(&rfc.by), units::moment(proposal.at)),
         ),
     ];
     lines.extend(change_lines(&proposal.changes));
@@ -203,7 +203,7 @@ fn lines(rfc: &RfcStore) -> Vec<StyledLine> {
         lines.push(label("ignored").with(LineStyle::Odd, ignored));
     }
     if let Some(merged) = &rfc.merged {
-        let at = figures::moment(merged.at);
+        let at = units::moment(merged.at);
         lines.push(label("merged").with(LineStyle::Good, format!("{at}, by {}", safe(&merged.by))));
         if let Some(emergency) = &merged.emergency {
             lines.push(label("emergency").with(LineStyle::Odd, one_line(&emergency.reason)));
@@ -224,7 +224,7 @@ fn spoken(what: &str, spoken: &RoleStatement) -> StyledLine {
         )
         .with(
             LineStyle::Faint,
-            format!("  {} {}", spoken.by, figures::moment(spoken.at)),
+            format!("  {} {}", spoken.by, units::moment(spoken.at)),
         )
 }
 

@@ -3,23 +3,23 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use fathom_core::cell::CellLimits;
-use fathom_core::programs::rlm::{RecipeMode, RlmConfig};
+use fathom_core::sandbox::CellLimits;
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use fathom_host::NewRun;
 use fathom_host::charter::ModelProfile;
-use fathom_host::exploring::{MaterialDocument, PlainCallRule, RlmRequest, read_text};
+use fathom_host::programs::rlm::{MaterialDocument, PlainCallRule, RlmRequest, read_text};
+use fathom_programs::rlm::{RecipeMode, RlmConfig};
 
-use super::launch::{launch_rlm, left_out};
 use crate::app::App;
-use crate::embedded;
-use crate::environment;
+use crate::args::{RecipeChoice, RlmArgs};
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::inputs;
+use crate::exit_code::ExitStatus;
+use crate::run::embedded_models;
+use crate::run::launch::{launch_rlm, left_out};
 use crate::settings::RunSettings;
-use crate::typed::{RecipeChoice, RlmArgs};
+use crate::settings::environment;
+use crate::settings::inputs;
 
 /// The charter of a run for which none is named.
 pub(crate) const CHARTER: &str = "rlm";
@@ -33,7 +33,7 @@ pub(crate) async fn rlm(asked: RlmArgs, settings: RunSettings) -> Result<ExitSta
     let direct = settings.direct.clone();
     let app = App::open(settings)?;
     let mut warnings: Vec<String> = charter.warnings.iter().map(ToString::to_string).collect();
-    warnings.extend(embedded::settle(&app.runtime, &mut models)?);
+    warnings.extend(embedded_models::settle(&app.runtime, &mut models)?);
     let frame = charter.frame();
     let goal = Text::new(question);
     let exploration = RlmRequest {
@@ -139,11 +139,11 @@ fn params(asked: &RlmArgs, profile: ModelProfile) -> Result<RlmConfig, CliError>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::typed::{Cli, CliCommand};
+    use crate::args::{Cli, CliCommand};
 
     #[test]
     fn r01_a_small_model_only_chooses_and_leaves_nothing_to_chance() {
-        let typed = crate::typed::parse(["fathom", "rlm", "Which?", "--context", "a.log"]);
+        let typed = crate::args::parse(["fathom", "rlm", "Which?", "--context", "a.log"]);
         let Ok(Cli {
             command: CliCommand::Rlm(asked),
             ..

@@ -2,21 +2,21 @@
 
 use fathom_core::id::RunId;
 use fathom_core::unit::{Nanodollars, Timestamp};
-use fathom_host::story::RunView;
+use fathom_host::view::run::RunView;
 use fathom_store::RunInfo;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::episode_json::{RunOwnership, readable, run_status};
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::figures;
-use crate::line::{LineStyle, StyledLine};
-use crate::model_choice::shown;
-use crate::output;
-use crate::plain_text::{clip, one_line};
+use crate::exit_code::ExitStatus;
+use crate::settings::models::shown;
 use crate::settings::{OutputFormat, Verbosity};
-use crate::table::{self, ColumnSide, GAP, TableColumn};
+use crate::terminal::output;
+use crate::terminal::plain_text::{clip, one_line};
+use crate::terminal::styled_line::{LineStyle, StyledLine};
+use crate::terminal::table::{self, ColumnSide, GAP, TableColumn};
+use crate::view::episode_json::{RunOwnership, readable, run_status};
+use crate::view::units;
 
 #[derive(Serialize)]
 struct RunsJson {
@@ -106,10 +106,10 @@ impl From<ListedRun> for RunJson {
             status: listed.status,
             program: info.program,
             model: info.model,
-            created_at: figures::moment(info.created_at),
-            updated_at: figures::moment(info.updated_at),
+            created_at: units::moment(info.created_at),
+            updated_at: units::moment(info.updated_at),
             tokens: listed.tokens,
-            cost: figures::dollars(listed.money),
+            cost: units::dollars(listed.money),
             model_calls: info.model_calls,
             episodes: info.episodes,
             events: info.events,
@@ -133,7 +133,7 @@ fn table(now: Timestamp, listed: &[ListedRun], width: usize) -> Vec<StyledLine> 
     let mut table = vec![
         column("run", ColumnSide::Left, &|listed| listed.short.clone()),
         column("age", ColumnSide::Right, &|listed| {
-            figures::age(now, listed.info.created_at)
+            units::age(now, listed.info.created_at)
         }),
         column("status", ColumnSide::Left, &|listed| listed.status.clone()),
         column("program", ColumnSide::Left, &|listed| {
@@ -143,13 +143,13 @@ fn table(now: Timestamp, listed: &[ListedRun], width: usize) -> Vec<StyledLine> 
             clip(&shown(&listed.info.model), MODEL_COLUMNS_MAX)
         }),
         column("tokens", ColumnSide::Right, &|listed| {
-            figures::count(listed.tokens)
+            units::count(listed.tokens)
         }),
         column("cost", ColumnSide::Right, &|listed| {
-            figures::cost(listed.money)
+            units::cost(listed.money)
         }),
         column("calls", ColumnSide::Right, &|listed| {
-            figures::count(listed.info.model_calls)
+            units::count(listed.info.model_calls)
         }),
     ];
     let left = width.saturating_sub(QUESTION_COLUMNS_MIN);

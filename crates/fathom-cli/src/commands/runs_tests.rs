@@ -6,8 +6,8 @@ fn id(text: &str) -> RunId {
 
 #[test]
 fn x01_the_table_leaves_out_columns_where_there_is_no_room() {
+    use fathom_core::episode::result::EpisodeStatus;
     use fathom_core::id::Epoch;
-    use fathom_core::outcome::EpisodeStatus;
     use fathom_store::RunState;
     let listed = |run: &str, status: &str, question: Option<&str>| ListedRun {
         info: RunInfo {

@@ -5,14 +5,14 @@ use fathom_store::channels::{SeedKind, SeedState, SeedStore, ThoughtSeed};
 use serde::Serialize;
 
 use crate::app::App;
+use crate::args::SeedsCommand;
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::figures;
-use crate::line::{LineStyle, StyledLine};
-use crate::output;
-use crate::plain_text::one_line;
+use crate::exit_code::ExitStatus;
 use crate::settings::{OutputFormat, Verbosity};
-use crate::typed::SeedsCommand;
+use crate::terminal::output;
+use crate::terminal::plain_text::one_line;
+use crate::terminal::styled_line::{LineStyle, StyledLine};
+use crate::view::units;
 
 #[derive(Serialize)]
 struct SeedsJson {
@@ -38,7 +38,7 @@ impl From<ThoughtSeed> for SeedJson {
             run: seed.run.to_string(),
             kind: seed.kind,
             state: seed.state,
-            created_at: figures::moment(seed.created),
+            created_at: units::moment(seed.created),
             text: seed.text,
         }
     }
@@ -99,7 +99,7 @@ fn lines(seed: &ThoughtSeed, width: usize) -> [StyledLine; 2] {
         .with(LineStyle::Strong, seed.state.as_str())
         .with(
             LineStyle::Faint,
-            format!(" {kind} {} ", figures::moment(seed.created)),
+            format!(" {kind} {} ", units::moment(seed.created)),
         )
         .with(LineStyle::Plain, seed.id.clone());
     let text = seed

@@ -1,20 +1,20 @@
 //! `fathom session`: what was said in a session, its key, a copy of it for others.
 
-use fathom_core::session::SessionSpeaker;
+use fathom_core::domain::session::SessionSpeaker;
 use fathom_host::HostError;
 use fathom_store::history::HistoryEntry;
 
 use crate::app::App;
+use crate::args::SessionCommand;
+use crate::atomic_file;
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::figures;
-use crate::line::{LineStyle, StyledLine};
-use crate::masking::Unmasked;
-use crate::output;
-use crate::plain_text::safe;
+use crate::exit_code::ExitStatus;
 use crate::settings::OutputFormat;
-use crate::typed::SessionCommand;
-use crate::whole_file;
+use crate::terminal::masking::Unmasked;
+use crate::terminal::output;
+use crate::terminal::plain_text::safe;
+use crate::terminal::styled_line::{LineStyle, StyledLine};
+use crate::view::units;
 
 pub(crate) fn carry_out(command: SessionCommand, app: &App) -> Result<ExitStatus, CliError> {
     let domains = app.runtime.domains();
@@ -39,7 +39,7 @@ pub(crate) fn carry_out(command: SessionCommand, app: &App) -> Result<ExitStatus
                 .history(&id)?
                 .export_age(&recipients, &mut sealed)
                 .map_err(HostError::from)?;
-            let written = whole_file::write_original(Unmasked::SessionExport, &out, &sealed);
+            let written = atomic_file::write_original(Unmasked::SessionExport, &out, &sealed);
             written.map_err(|source| CliError::Unwritable {
                 file: out.clone(),
                 source,
@@ -71,7 +71,7 @@ fn show(app: &App, id: &str, entries: &[HistoryEntry]) -> Result<ExitStatus, Cli
             StyledLine::new()
                 .with(
                     LineStyle::Faint,
-                    format!("{}  {who:<5}  ", figures::moment(entry.at_ms)),
+                    format!("{}  {who:<5}  ", units::moment(entry.at_ms)),
                 )
                 .with(tone, safe(&entry.text)),
         );

@@ -1,30 +1,30 @@
 //! `fathom show`: a run's tree, budget, troubles and answer.
 
-use fathom_core::event::{EventKind, JournalRecord};
 use fathom_core::id::{EpisodeId, RunId};
+use fathom_core::journal::event::{EventKind, JournalRecord};
 use fathom_host::HostError;
-use fathom_host::identity::signing;
-use fathom_host::story::{RecordRef, RunView};
+use fathom_host::governance::identity::signature;
+use fathom_host::view::run::{RecordRef, RunView};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::budget;
-use crate::chronicle;
-use crate::council::{self, SeatDetail};
-use crate::deeds_view::{self, EffectJson};
-use crate::episode_json::{self, EpisodeJson, RecordJson, RunOwnership, run_status};
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::figures::{self, many};
-use crate::line::{LineStyle, StyledLine};
-use crate::model_choice::shown;
-use crate::output;
-use crate::plain_text::safe;
-use crate::progress::{asked_of_people, picture};
-use crate::result_json::{self, ResultJson};
+use crate::exit_code::ExitStatus;
+use crate::settings::models::shown;
 use crate::settings::{OutputFormat, Verbosity};
-use crate::stages_json;
-use crate::tree::{COLUMNS_MIN, TreeTime};
+use crate::terminal::output;
+use crate::terminal::plain_text::safe;
+use crate::terminal::styled_line::{LineStyle, StyledLine};
+use crate::view::budget;
+use crate::view::council::{self, SeatDetail};
+use crate::view::effects::{self, EffectJson};
+use crate::view::episode_json::{self, EpisodeJson, RecordJson, RunOwnership, run_status};
+use crate::view::progress::{asked_of_people, picture};
+use crate::view::record_lines;
+use crate::view::result_json::{self, ResultJson};
+use crate::view::stages_json;
+use crate::view::tree::{COLUMNS_MIN, TreeTime};
+use crate::view::units::{self, many};
 
 #[derive(Serialize)]
 struct ShowJson {
@@ -59,7 +59,7 @@ fn speaker(story: &RunView) -> Option<SpeakerJson> {
     Some(SpeakerJson {
         fingerprint: known.identity.clone(),
         protocol: known.protocol.clone(),
-        signed_by: signing::signed_by(frame).map(|key| format!("key:{}", key.fingerprint())),
+        signed_by: signature::signed_by(frame).map(|key| format!("key:{}", key.fingerprint())),
     })
 }
 
@@ -138,14 +138,14 @@ fn json(looked: ShownRun, at: Option<&RecordRef>, is_verbose: bool) -> ShowJson 
     ShowJson {
         run,
         status,
-        created_at: root.map_or_else(String::new, |root| figures::moment(root.began)),
+        created_at: root.map_or_else(String::new, |root| units::moment(root.began)),
         shredded: is_shredded,
         at: at.map(|place| format!("{}:{}", place.episode, place.seq)),
         result: has_result
             .then(|| result_json::of(run, &story, Vec::new()))
             .flatten(),
         identity: speaker(&story),
-        effects: deeds_view::json(&story),
+        effects: effects::json(&story),
         episode: episode_json::tree(&story, &EpisodeId::root()),
         records: is_verbose.then(|| {
             let records = records.iter();
@@ -162,7 +162,7 @@ fn lines(app: &App, looked: &ShownRun, width: usize, is_verbose: bool) -> Vec<St
     if is_verbose && let Some((_, first)) = looked.records.first() {
         let began = first.event.at;
         let records = looked.records.iter();
-        lines.extend(records.map(|(id, record)| chronicle::line(id, record, began, width)));
+        lines.extend(records.map(|(id, record)| record_lines::line(id, record, began, width)));
         lines.push(StyledLine::new());
     }
     let detail = SeatDetail::from(app.settings.loudness);
@@ -182,7 +182,7 @@ fn lines(app: &App, looked: &ShownRun, width: usize, is_verbose: bool) -> Vec<St
     }
     lines.extend(shortenings(looked, width));
     lines.extend(refusals(story, width));
-    lines.extend(deeds_view::lines(story, width));
+    lines.extend(effects::lines(story, width));
     if looked.is_shredded {
         lines.push(StyledLine::new());
         lines.push(StyledLine::from(
@@ -194,7 +194,7 @@ fn lines(app: &App, looked: &ShownRun, width: usize, is_verbose: bool) -> Vec<St
 
 fn head(app: &App, looked: &ShownRun) -> StyledLine {
     let root = looked.story.root();
-    let age = root.map_or_else(String::new, |root| figures::age(app.now(), root.began));
+    let age = root.map_or_else(String::new, |root| units::age(app.now(), root.began));
     let model = root.map_or_else(String::new, |root| shown(root.model()));
     let tone = match looked.status.as_str() {
         "ok" => LineStyle::Good,
@@ -211,7 +211,7 @@ fn head(app: &App, looked: &ShownRun) -> StyledLine {
 /// What happened on the way, counted.
 fn tallies(looked: &ShownRun) -> StyledLine {
     let story = &looked.story;
-    let sum = |of: fn(&fathom_host::story::EpisodeView) -> u64| -> u64 {
+    let sum = |of: fn(&fathom_host::view::run::EpisodeView) -> u64| -> u64 {
         story.chapters.values().map(of).sum()
     };
     let resumes = story.root().map_or(0, |root| u64::from(root.resumes));
@@ -257,7 +257,7 @@ fn shortenings(looked: &ShownRun, width: usize) -> Vec<StyledLine> {
         .filter(|(_, record)| matches!(record.event.kind, EventKind::TokenBudgetOverrun { .. }));
     overruns
         .map(|(episode, record)| {
-            let said = format!("{episode} {}", chronicle::words(&record.event.kind));
+            let said = format!("{episode} {}", record_lines::words(&record.event.kind));
             StyledLine::new()
                 .with(LineStyle::Faint, "packet  ")
                 .with(LineStyle::Odd, said)

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::line::StyledLine;
-use crate::output;
+use crate::exit_code::ExitStatus;
 use crate::settings::OutputFormat;
+use crate::terminal::output;
+use crate::terminal::styled_line::StyledLine;
 
 #[derive(Serialize)]
 struct ShreddedJson {

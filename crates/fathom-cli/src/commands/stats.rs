@@ -1,26 +1,24 @@
 //! `fathom stats`: figures over the runs of the last days, and over the councils among them.
 
-mod councils;
-
 use std::collections::BTreeMap;
 
 use fathom_core::id::RunId;
 use fathom_core::unit::{Millis, Nanodollars};
-use fathom_host::council_figures::{CouncilStats, PastCouncil};
-use fathom_host::story::RunView;
+use fathom_host::view::council_stats::{CouncilStats, PastCouncil};
+use fathom_host::view::run::RunView;
 use fathom_store::RunQuery;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::episode_json::{RunOwnership, run_status};
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::figures::{self, many};
-use crate::line::{LineStyle, StyledLine};
-use crate::output;
-use crate::phases_view;
-use crate::result_json::phases_report;
+use crate::exit_code::ExitStatus;
 use crate::settings::OutputFormat;
+use crate::terminal::output;
+use crate::terminal::styled_line::{LineStyle, StyledLine};
+use crate::view::episode_json::{RunOwnership, run_status};
+use crate::view::phases;
+use crate::view::result_json::phases_report;
+use crate::view::units::{self, many};
 
 pub(super) const DAY_MS: u64 = 86_400_000;
 
@@ -91,7 +89,10 @@ pub(crate) fn stats(app: &App, days: u32) -> Result<ExitStatus, CliError> {
         OutputFormat::Human => {
             let mut lines = figures.lines(days);
             if let Some(councils) = &councils {
-                lines.extend(councils::lines(councils, output::stdout_columns()));
+                lines.extend(crate::view::council_stats::lines(
+                    councils,
+                    output::stdout_columns(),
+                ));
             }
             output::print(&lines)?;
         }
@@ -118,7 +119,7 @@ fn gather(app: &App, days: u32) -> Result<RunStats, CliError> {
         figures.add(run_status(info.state, ownership), &story);
         figures.councils.extend(PastCouncil::of(&story));
         if let Some(report) = story.root().and_then(phases_report) {
-            let said = phases_view::feedback(&report).map(|text| (info.run, text));
+            let said = phases::feedback(&report).map(|text| (info.run, text));
             figures.feedback.extend(said);
         }
     }
@@ -166,7 +167,7 @@ impl RunStats {
             overruns: self.overruns,
             resumes: self.resumes,
             tokens: self.tokens,
-            cost: figures::dollars(self.money),
+            cost: units::dollars(self.money),
             feedback: self
                 .feedback
                 .iter()
@@ -188,18 +189,18 @@ impl RunStats {
         let statuses: Vec<String> = self
             .by_status
             .iter()
-            .map(|(status, count)| format!("{status} {}", figures::count(*count)))
+            .map(|(status, count)| format!("{status} {}", units::count(*count)))
             .collect();
         let latency = |percent| {
             self.latency(percent)
-                .map_or_else(|| "–".to_owned(), figures::latency)
+                .map_or_else(|| "–".to_owned(), units::latency)
         };
         let mut lines = vec![
             line(
                 "runs",
                 format!(
                     "{} in {}   {}",
-                    figures::count(self.runs),
+                    units::count(self.runs),
                     many(u64::from(days), "day", "days"),
                     statuses.join("   ")
                 ),
@@ -208,7 +209,7 @@ impl RunStats {
                 "calls",
                 format!(
                     "{}   {}   {}   {}",
-                    figures::count(self.model_calls),
+                    units::count(self.model_calls),
                     many(self.retries, "retry", "retries"),
                     many(self.refusals, "refusal", "refusals"),
                     many(self.overruns, "overrun", "overruns"),
@@ -222,12 +223,12 @@ impl RunStats {
                 "used",
                 format!(
                     "{} tokens   {}   {}",
-                    figures::count(self.tokens),
-                    figures::cost(self.money),
+                    units::count(self.tokens),
+                    units::cost(self.money),
                     many(self.episodes, "episode", "episodes"),
                 ),
             ),
-            line("resumes", figures::count(self.resumes)),
+            line("resumes", units::count(self.resumes)),
         ];
         let shown = self.feedback.iter().take(FEEDBACK_SHOWN_MAX);
         lines.extend(shown.map(|(_, text)| line("feedback", text.clone())));
@@ -237,7 +238,7 @@ impl RunStats {
                 "",
                 format!(
                     "and {} more; use `--json` for all",
-                    figures::count(more as u64)
+                    units::count(more as u64)
                 ),
             ));
         }
@@ -246,8 +247,8 @@ impl RunStats {
 }
 
 #[cfg(test)]
-#[path = "stats/samples_tests.rs"]
-mod samples;
+#[path = "samples_tests.rs"]
+pub(crate) mod samples;
 
 #[cfg(test)]
 #[path = "stats_tests.rs"]

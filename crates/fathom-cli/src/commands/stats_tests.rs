@@ -1,5 +1,5 @@
 use super::*;
-use crate::stories_tests::{finished, forest};
+use crate::view::run_tests::{finished, forest};
 
 #[test]
 fn c09_figures_add_up_over_runs() {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fathom_core::symbols::{
+use fathom_core::domain::symbols::{
     AgentProfile, FoundSymbol, Kit, SearchBy, Symbol, SymbolAnswer, SymbolFaultKind, SymbolRequest,
 };
 use fathom_host::HostError;
@@ -13,18 +13,18 @@ use serde::Serialize;
 
 use super::phases::phases_of;
 use crate::app::App;
+use crate::args::{ListChoice, SearchChoice, SymbolsCommand};
+use crate::atomic_file;
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::figures::many;
-use crate::inputs;
-use crate::line::{LineStyle, StyledLine};
-use crate::masking::Unmasked;
-use crate::output;
-use crate::passing::StatusLine;
-use crate::plain_text::safe;
+use crate::exit_code::ExitStatus;
+use crate::settings::inputs;
 use crate::settings::{OutputFormat, RunSettings, Verbosity};
-use crate::typed::{ListChoice, SearchChoice, SymbolsCommand};
-use crate::whole_file;
+use crate::terminal::masking::Unmasked;
+use crate::terminal::output;
+use crate::terminal::plain_text::safe;
+use crate::terminal::status_line::StatusLine;
+use crate::terminal::styled_line::{LineStyle, StyledLine};
+use crate::view::units::many;
 
 /// The store, with what the charter brings.
 struct SymbolShelf {
@@ -316,7 +316,7 @@ fn export(shelf: &SymbolShelf, file: Option<&Path>) -> Result<ExitStatus, CliErr
     let catalogue = shelf.store.export().map_err(HostError::from)?;
     let text = catalogue.to_json().map_err(HostError::from)?;
     if let Some(file) = file {
-        let written = whole_file::write_original(Unmasked::SymbolsExport, file, text.as_bytes());
+        let written = atomic_file::write_original(Unmasked::SymbolsExport, file, text.as_bytes());
         written.map_err(|source| CliError::Unwritable {
             file: file.to_owned(),
             source,

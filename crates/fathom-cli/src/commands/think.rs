@@ -1,24 +1,24 @@
 //! `fathom think`: a task in stages, with an observer who reads along.
 
-use fathom_core::amounts::Budget;
+use fathom_core::budget::amounts::Budget;
 use fathom_core::contract::Contract;
 use fathom_core::model::ModelSet;
-use fathom_core::programs::stages::StagesConfig;
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use fathom_host::NewRun;
 use fathom_host::charter::{Charter, ModelProfile};
+use fathom_programs::stages::StagesConfig;
 
-use super::idle::idle;
-use super::launch::launch;
+use super::think_idle::idle;
 use crate::app::App;
-use crate::embedded;
-use crate::environment;
+use crate::args::ThinkArgs;
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::inputs;
+use crate::exit_code::ExitStatus;
+use crate::run::embedded_models;
+use crate::run::launch::launch;
 use crate::settings::RunSettings;
-use crate::typed::ThinkArgs;
+use crate::settings::environment;
+use crate::settings::inputs;
 
 /// The charter of a run for which none is named.
 pub(crate) const CHARTER: &str = "gaia";
@@ -52,7 +52,7 @@ impl ThinkSetup {
         let mut models = charter.cast(settings.model.models(environment::key)?);
         let app = App::open(settings)?;
         let mut warnings: Vec<String> = charter.warnings.iter().map(ToString::to_string).collect();
-        warnings.extend(embedded::settle(&app.runtime, &mut models)?);
+        warnings.extend(embedded_models::settle(&app.runtime, &mut models)?);
         let usual = charter.stages.clone().unwrap_or_default();
         // A small model forgets its form, and is slow.
         let params = match ModelProfile::of(&models.main) {

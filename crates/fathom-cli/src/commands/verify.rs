@@ -5,11 +5,11 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::error::CliError;
-use crate::exit::ExitStatus;
-use crate::figures::many;
-use crate::line::{LineStyle, StyledLine};
-use crate::output;
+use crate::exit_code::ExitStatus;
 use crate::settings::OutputFormat;
+use crate::terminal::output;
+use crate::terminal::styled_line::{LineStyle, StyledLine};
+use crate::view::units::many;
 
 #[derive(Serialize)]
 struct VerifyJson<'a> {

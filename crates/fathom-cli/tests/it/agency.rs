@@ -1,6 +1,6 @@
 //! The agency through the binary: seven roles, a sandbox platform, people who decide, and the whole story afterwards.
 
-use fathom_testkit::platform::{FakePlatform, FaultRate, PlatformOptions};
+use fathom_testkit::fake_platform::{FakePlatform, FaultRate, PlatformOptions};
 use serde_json::{Value, json};
 
 use crate::session::{Done, Session};

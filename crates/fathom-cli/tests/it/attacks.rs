@@ -2,7 +2,7 @@
 //! try stands in the journal.
 
 use fathom_host::{Runtime, RuntimeOptions};
-use fathom_testkit::platform::{FakePlatform, PlatformOptions};
+use fathom_testkit::fake_platform::{FakePlatform, PlatformOptions};
 use serde_json::{Value, json};
 
 use crate::board;

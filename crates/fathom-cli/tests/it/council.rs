@@ -1,13 +1,13 @@
 //! What is seen of a council: its picture at the end, in `show` and after `resume`, and its keys.
 
+use fathom_core::contract::spawn::SpawnClass;
 use fathom_core::contract::{Contract, RecursionPolicy};
 use fathom_core::model::{ModelSet, ModelSpec};
 use fathom_core::packet::PacketFrame;
-use fathom_core::programs::council::complexity::{DetectorConfig, TopicDomain};
-use fathom_core::programs::council::{CHIEF, CouncilConfig, CouncilSeat, QuotedPassage, SUB_CHIEF};
-use fathom_core::recursion::SpawnClass;
 use fathom_host::config::BUDGET;
 use fathom_host::{NewRun, RunEnd, Runtime, RuntimeOptions};
+use fathom_programs::council::complexity::{DetectorConfig, TopicDomain};
+use fathom_programs::council::{CHIEF, CouncilConfig, CouncilSeat, QuotedPassage, SUB_CHIEF};
 use serde_json::{Value, json};
 
 use crate::session::Session;

@@ -1,16 +1,16 @@
 //! Figures and charts of councils that really ran.
 
-use fathom_core::amounts::{Amounts, Budget};
+use fathom_core::budget::amounts::{Amounts, Budget};
+use fathom_core::contract::spawn::SpawnClass;
 use fathom_core::contract::{Contract, RecursionPolicy};
 use fathom_core::model::{ModelSet, ModelSpec};
 use fathom_core::packet::PacketFrame;
-use fathom_core::programs::council::complexity::{DetectorConfig, TopicDomain};
-use fathom_core::programs::council::{CHIEF, CouncilConfig, CouncilSeat, ReusePolicy, SUB_CHIEF};
-use fathom_core::recursion::SpawnClass;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
 use fathom_host::{NewRun, RunEnd, Runtime, RuntimeOptions};
-use fathom_testkit::server::{ModelServer, ReplyBehaviour, SeenRequest};
+use fathom_programs::council::complexity::{DetectorConfig, TopicDomain};
+use fathom_programs::council::{CHIEF, CouncilConfig, CouncilSeat, ReusePolicy, SUB_CHIEF};
+use fathom_testkit::model_server::{ModelServer, ReplyBehaviour, SeenRequest};
 use serde_json::{Value, json};
 
 use crate::session::Session;

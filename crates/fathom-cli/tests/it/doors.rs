@@ -6,11 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use fathom_core::command::Command as Wanted;
 use fathom_core::effect::PolicyDecision;
-use fathom_core::event::EventKind;
+use fathom_core::journal::command::Command as Wanted;
+use fathom_core::journal::event::EventKind;
 use fathom_host::{Runtime, RuntimeOptions};
-use fathom_testkit::platform::{FakePlatform, PlatformOptions};
+use fathom_testkit::fake_platform::{FakePlatform, PlatformOptions};
 use serde_json::{Value, json};
 
 use crate::board;

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use fathom_core::command::Command;
+use fathom_core::journal::command::Command;
 use fathom_core::unit::Timestamp;
 use fathom_host::clock::{Clock as _, SystemClock};
 use fathom_host::{Runtime, RuntimeOptions};

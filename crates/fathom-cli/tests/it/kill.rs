@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use fathom_core::command::Command as Wanted;
-use fathom_core::event::{EventKind, ModelCallOutcome};
 use fathom_core::id::RunId;
+use fathom_core::journal::command::Command as Wanted;
+use fathom_core::journal::event::{EventKind, ModelCallOutcome};
 use fathom_host::{Runtime, RuntimeOptions};
-use fathom_testkit::server::{FinishCode, ModelServer, ReplyBehaviour, ReportedUsage, SeenRequest};
+use fathom_testkit::model_server::{
+    FinishCode, ModelServer, ReplyBehaviour, ReportedUsage, SeenRequest,
+};
 use serde_json::Value;
 use tokio::process::Child;
 

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use fathom_store::HomeFolder;
-use fathom_testkit::server::{ModelServer, ReplyBehaviour, SeenRequest};
+use fathom_testkit::model_server::{ModelServer, ReplyBehaviour, SeenRequest};
 use serde_json::{Value, json};
 
 use crate::board;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::Stdio;
 use std::sync::Mutex;
 
-use fathom_testkit::server::{ChunkGate, ModelServer, ReplyBehaviour, SeenRequest};
+use fathom_testkit::model_server::{ChunkGate, ModelServer, ReplyBehaviour, SeenRequest};
 use serde_json::{Value, json};
 
 use crate::commanding::INSTRUCTIONS;

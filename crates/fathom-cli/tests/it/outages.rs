@@ -4,7 +4,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fathom_testkit::server::{ChunkGate, ModelServer, ReplyBehaviour, SeenRequest, ServerSetup};
+use fathom_testkit::model_server::{
+    ChunkGate, ModelServer, ReplyBehaviour, SeenRequest, ServerSetup,
+};
 use serde_json::json;
 
 use crate::session::{Done, Session};

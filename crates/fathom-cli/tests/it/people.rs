@@ -12,14 +12,14 @@ use fathom_core::effect::{
 use fathom_core::id::{Digest, RunId};
 use fathom_core::model::{ModelSet, ModelSpec};
 use fathom_core::packet::PacketFrame;
-use fathom_core::step::RunWait;
+use fathom_core::run::step::RunWait;
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
 use fathom_host::config::BUDGET;
-use fathom_host::effects::{
+use fathom_host::effects::port::{
     EffectCaller, EffectDecision, EffectPort, EffectSettlement, PortFuture,
 };
-use fathom_host::people::OsUser;
+use fathom_host::governance::people::OsUser;
 use fathom_host::{NewRun, RunEnd, Runtime, RuntimeOptions};
 use fathom_testkit::drill::{self, DrillPrograms};
 

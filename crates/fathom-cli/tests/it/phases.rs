@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fathom_testkit::server::{ChunkGate, ModelServer, ReplyBehaviour, SeenRequest};
+use fathom_testkit::model_server::{ChunkGate, ModelServer, ReplyBehaviour, SeenRequest};
 use serde_json::{Value, json};
 
 use crate::session::{Done, Session, fathom};

@@ -8,8 +8,8 @@ use std::time::Duration;
 use fathom_core::effect::EffectState;
 use fathom_core::id::RunId;
 use fathom_host::{Runtime, RuntimeOptions};
-use fathom_testkit::platform::{FakePlatform, FaultRate, PlatformOptions};
-use fathom_testkit::server::{ModelServer, ReplyBehaviour, SeenRequest};
+use fathom_testkit::fake_platform::{FakePlatform, FaultRate, PlatformOptions};
+use fathom_testkit::model_server::{ModelServer, ReplyBehaviour, SeenRequest};
 use serde_json::{Value, json};
 
 use crate::board;

@@ -6,8 +6,8 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use fathom_host::{Runtime, RuntimeOptions};
-use fathom_testkit::records::answered_prompts;
-use fathom_testkit::server::{ChunkGate, ModelServer, ReplyBehaviour, SeenRequest};
+use fathom_testkit::model_server::{ChunkGate, ModelServer, ReplyBehaviour, SeenRequest};
+use fathom_testkit::sample_records::answered_prompts;
 use serde_json::{Value, json};
 
 use crate::session::{Done, Session, fathom};

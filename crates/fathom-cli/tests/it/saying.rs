@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use fathom_host::{Runtime, RuntimeOptions};
 use fathom_store::HomeFolder;
-use fathom_testkit::discord::{DiscordOptions, FakeDiscord};
-use fathom_testkit::server::{ModelServer, ReplyBehaviour, SeenRequest};
+use fathom_testkit::fake_discord::{DiscordOptions, FakeDiscord};
+use fathom_testkit::model_server::{ModelServer, ReplyBehaviour, SeenRequest};
 use serde_json::Value;
 
 use crate::kill::{Dice, end_or_kill, kills_wanted};

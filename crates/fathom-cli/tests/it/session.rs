@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use fathom_host::{Runtime, RuntimeOptions};
 use fathom_testkit::drill::DrillPrograms;
-use fathom_testkit::server::ModelServer;
+use fathom_testkit::model_server::ModelServer;
 use serde_json::Value;
 
 /// Variables of the surroundings that would change what is tested.

@@ -3,7 +3,7 @@
 use std::process::Output;
 
 use fathom_host::{Runtime, RuntimeOptions};
-use fathom_testkit::server::{FinishCode, ModelServer, ReplyBehaviour, SeenRequest};
+use fathom_testkit::model_server::{FinishCode, ModelServer, ReplyBehaviour, SeenRequest};
 use serde_json::Value;
 use tokio::process::{Child, Command};
 
@@ -90,7 +90,7 @@ async fn x04_a_second_process_never_touches_a_live_run_and_cancel_reaches_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn x04_an_interrupted_run_says_how_to_resume_and_does() {
     let dir = tempfile::tempdir().expect("a folder");
-    let gate = fathom_testkit::server::ChunkGate::new();
+    let gate = fathom_testkit::model_server::ChunkGate::new();
     let held = gate.clone();
     let server =
         ModelServer::start(move |_: &SeenRequest| ReplyBehaviour::reply("done").gated(&held))

@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use fathom_testkit::hub::{FakeHub, HubFault};
+use fathom_testkit::fake_hub::{FakeHub, HubFault};
 use serde_json::json;
 use tokio::process::{Child, Command};
 

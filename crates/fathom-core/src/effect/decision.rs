@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::effect::undo::Reversibility;
 use crate::id::Digest;
-use crate::inverse::Reversibility;
 use crate::text::{Text, VisitTexts};
 use crate::unit::Timestamp;
 

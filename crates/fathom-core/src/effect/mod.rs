@@ -6,6 +6,7 @@ mod outcome;
 mod permit;
 mod request;
 mod state;
+pub mod undo;
 
 pub use decision::{ApprovalTerms, DENIED, DecisionGrounds, DryRun, PolicyDecision};
 pub use kill_switch::KillScope;

@@ -1,15 +1,15 @@
 //! Outcomes of model calls: an answer, another try, or a wait until the way to the model is repaired.
 
 use super::{Episode, EpisodePhase};
-use crate::command::Command;
-use crate::event::ModelCallOutcome;
-use crate::failure::{FailureKind, ModelFailure};
+use crate::budget::ledger::BudgetAccounts;
+use crate::contract::stop::ErrorClass;
+use crate::episode::program::{OnOutage, ProgramInput};
 use crate::governor::{AnsweredCall, SettledCall};
 use crate::id::AskId;
-use crate::ledger::BudgetAccounts;
-use crate::program::{OnOutage, ProgramInput};
-use crate::retry;
-use crate::stop::ErrorClass;
+use crate::journal::command::Command;
+use crate::journal::event::ModelCallOutcome;
+use crate::model::failure::{FailureKind, ModelFailure};
+use crate::model::retry;
 use crate::unit::Timestamp;
 
 impl<L: BudgetAccounts> Episode<L> {

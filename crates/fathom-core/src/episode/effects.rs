@@ -1,13 +1,13 @@
 //! An episode's effects, from being allowed to being settled.
 
 use super::{Episode, EpisodePhase};
-use crate::command::Command;
+use crate::budget::ledger::BudgetAccounts;
+use crate::contract::stop::{ErrorClass, StopReason};
 use crate::effect::{DENIED, EffectOutcome, PolicyDecision};
+use crate::episode::program::ProgramInput;
 use crate::governor::EffectEnd;
 use crate::id::{AskId, Digest};
-use crate::ledger::BudgetAccounts;
-use crate::program::ProgramInput;
-use crate::stop::{ErrorClass, StopReason};
+use crate::journal::command::Command;
 use crate::text::Text;
 use crate::unit::Timestamp;
 

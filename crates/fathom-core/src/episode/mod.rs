@@ -2,9 +2,11 @@
 
 mod calls;
 mod effects;
-mod ending;
-mod resuming;
-mod unbuildable;
+mod failed_program;
+pub mod program;
+pub mod result;
+mod resume;
+mod wind_down;
 
 pub use crate::governor::billed;
 
@@ -12,17 +14,17 @@ use effects::PersonDecision;
 
 use std::collections::BTreeSet;
 
-use crate::command::Command;
+use crate::budget::ledger::{BudgetAccounts, Ledger};
 use crate::contract::cap;
+use crate::contract::stop::{ErrorClass, Refusal, StopReason};
 use crate::effect::KillScope;
-use crate::event::{EpisodeSpec, Event, EventKind, Signal};
+use crate::episode::program::{Ask, Program, ProgramFactory, ProgramInput};
+use crate::episode::result::{BudgetUse, EpisodeResult, EpisodeStatus, ProgramVerdict};
+use crate::fnv::fnv1a;
 use crate::governor::{Governor, Tick};
-use crate::hash::fnv1a;
 use crate::id::{AskId, EpisodeId, Seq};
-use crate::ledger::{BudgetAccounts, Ledger};
-use crate::outcome::{BudgetUse, EpisodeResult, EpisodeStatus, ProgramVerdict};
-use crate::program::{Ask, Program, ProgramFactory, ProgramInput};
-use crate::stop::{ErrorClass, Refusal, StopReason};
+use crate::journal::command::Command;
+use crate::journal::event::{EpisodeSpec, Event, EventKind, Signal};
 use crate::unit::Timestamp;
 
 enum EpisodePhase {
@@ -59,7 +61,7 @@ impl<L: BudgetAccounts> Episode<L> {
         // A program that cannot be built must not fail the run's owner: the episode ends like any other, with a result.
         let program = programs
             .build(&started.program)
-            .unwrap_or_else(|error| Box::new(unbuildable::FailedProgram(error)));
+            .unwrap_or_else(|error| Box::new(failed_program::FailedProgram(error)));
         let mut episode = Self {
             program,
             governor: Governor::new(id, started, at),
@@ -98,7 +100,7 @@ impl<L: BudgetAccounts> Episode<L> {
         self.expire_approvals(event.at, &mut out);
         // After the fold, since an answer that came in the last moment still counts.
         if matches!(self.phase, EpisodePhase::Running) && self.governor.is_out_of_time() {
-            let dimension = crate::amounts::Dimension::Time;
+            let dimension = crate::budget::amounts::Dimension::Time;
             self.stop(StopReason::BudgetExhausted { dimension }, &mut out);
         }
         self.rest(&mut out);

@@ -1,17 +1,17 @@
 //! Model calls: admission by window, closing rule, reservation and lease, and what becomes of an attempt.
 
 use super::{AdmitOutcome, Governor};
-use crate::amounts::Amounts;
-use crate::command::{Command, ExternalWait};
-use crate::event::ModelCallOutcome;
-use crate::failure::{CallBilling, ModelFailure};
+use crate::budget::amounts::Amounts;
+use crate::budget::ledger::{BudgetAccounts, crossed};
+use crate::contract::stop::Refusal;
+use crate::episode::program::OnOutage;
+use crate::governor::pending::{Attempt, PackedCall, PendingAsk};
 use crate::id::AskId;
-use crate::ledger::{BudgetAccounts, crossed};
+use crate::journal::command::{Command, ExternalWait};
+use crate::journal::event::ModelCallOutcome;
+use crate::model::failure::{CallBilling, ModelFailure};
 use crate::model::{ModelReply, RequestEstimate};
 use crate::packet::{HeaderField, PacketMeta};
-use crate::pending::{Attempt, PackedCall, PendingAsk};
-use crate::program::OnOutage;
-use crate::stop::Refusal;
 use crate::unit::Timestamp;
 
 impl<L: BudgetAccounts> Governor<L> {

@@ -1,18 +1,18 @@
 //! Children of an episode: whether one may be spawned, what it is given, and what its end changes.
 
 use super::{AdmitOutcome, Governor};
-use crate::admission::{SpawnParent, check_spawn};
-use crate::amounts::Budget;
-use crate::command::Command;
+use crate::budget::amounts::Budget;
+use crate::budget::ledger::{BudgetAccounts, share};
+use crate::contract::spawn::{SpawnClass, SpawnRequest, SpawnTrigger};
+use crate::contract::stop::Refusal;
 use crate::effect::KillScope;
-use crate::event::{EpisodeOrigin, EpisodeSpec};
+use crate::episode::result::{EpisodeResult, EpisodeStatus};
+use crate::governor::pending::PendingAsk;
+use crate::governor::spawn_rules::{SpawnParent, check_spawn};
 use crate::id::{AskId, EpisodeId};
-use crate::ledger::{BudgetAccounts, share};
+use crate::journal::command::Command;
+use crate::journal::event::{EpisodeOrigin, EpisodeSpec};
 use crate::model::ModelRole;
-use crate::outcome::{EpisodeResult, EpisodeStatus};
-use crate::pending::PendingAsk;
-use crate::recursion::{SpawnClass, SpawnRequest, SpawnTrigger};
-use crate::stop::Refusal;
 
 /// A child that has finished.
 pub(crate) struct ClosedChild {

@@ -1,18 +1,18 @@
 //! Effects: who may ask for one, on what terms a person decides, the kill switch, and how an attempt ends.
 
 use super::{AdmitOutcome, Governor};
-use crate::amounts::Amounts;
-use crate::command::{Command, ExternalWait};
+use crate::budget::amounts::Amounts;
+use crate::budget::ledger::BudgetAccounts;
+use crate::contract::stop::Refusal;
 use crate::contract::{Autonomy, PermissionMode};
 use crate::effect::{
     ApprovalTerms, EffectClass, EffectOutcome, EffectRequest, EffectState, EffectTransition,
     KillScope,
 };
+use crate::episode::result::{HandoffTicket, NextAction, TaskPacket};
+use crate::governor::pending::PendingAsk;
 use crate::id::{AskId, Digest};
-use crate::ledger::BudgetAccounts;
-use crate::outcome::{HandoffTicket, NextAction, TaskPacket};
-use crate::pending::PendingAsk;
-use crate::stop::Refusal;
+use crate::journal::command::{Command, ExternalWait};
 use crate::text::Text;
 use crate::unit::Timestamp;
 

@@ -1,11 +1,11 @@
 //! Asks that the host answers without spending budget: summaries, domains and cells.
 
 use super::Governor;
-use crate::command::Command;
+use crate::budget::ledger::BudgetAccounts;
 use crate::effect::EffectState;
+use crate::governor::pending::PendingAsk;
 use crate::id::AskId;
-use crate::ledger::BudgetAccounts;
-use crate::pending::PendingAsk;
+use crate::journal::command::Command;
 use crate::text::Text;
 
 impl<L: BudgetAccounts> Governor<L> {

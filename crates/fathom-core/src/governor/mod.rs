@@ -3,40 +3,42 @@
 
 mod calls;
 mod children;
+mod domain_access;
 mod effects;
-mod errand;
+mod finish_packing;
 mod host_asks;
-mod lending;
-mod outstanding;
-mod packed;
 mod packing;
-mod parcel;
-mod scales;
+mod packing_call;
+pub(crate) mod pending;
+mod reissue;
+mod shorten_call;
+mod spawn_rules;
 mod taint;
 mod timing;
+mod token_weights;
 mod waiting;
 
 pub use calls::billed;
 pub(crate) use calls::{AnsweredCall, SettledCall};
 pub(crate) use effects::EffectEnd;
-pub(crate) use parcel::PackingCall;
+pub(crate) use packing_call::PackingCall;
 pub(crate) use timing::Tick;
 
 use std::collections::BTreeSet;
 
-use crate::amounts::{Amounts, Dimension};
-use crate::command::Command;
+use crate::budget::active_time::Stopwatch;
+use crate::budget::amounts::{Amounts, Dimension};
+use crate::budget::ledger::{BudgetAccounts, closing};
+use crate::contract::stop::Refusal;
 use crate::domain::DomainRequest;
 use crate::effect::{EffectState, KillScope};
-use crate::event::{EpisodeSpec, EventKind, Signal};
+use crate::episode::program::{Ask, ProgramView};
+use crate::episode::result::{BudgetUse, NextAction};
+use crate::governor::pending::{Attempt, PackedCall, PendingAsk, PendingAsks};
 use crate::id::{AskId, EpisodeId};
-use crate::ledger::{BudgetAccounts, closing};
+use crate::journal::command::Command;
+use crate::journal::event::{EpisodeSpec, EventKind, Signal};
 use crate::model::{ModelReply, RequestEstimate};
-use crate::outcome::{BudgetUse, NextAction};
-use crate::pending::{Attempt, PackedCall, PendingAsk, PendingAsks};
-use crate::program::{Ask, ProgramView};
-use crate::stop::Refusal;
-use crate::stopwatch::Stopwatch;
 use crate::unit::Timestamp;
 
 /// Outcome of looking at the ask at the head of the queue.
@@ -74,7 +76,7 @@ pub(crate) struct Governor<L> {
     /// An earlier answer that stands for a call, on its way to the program.
     recalled: Option<(AskId, ModelReply)>,
     /// Weights and short forms of the texts that packets are made of.
-    scales: scales::TokenWeights,
+    scales: token_weights::TokenWeights,
     /// The first moment at which a person's yes comes too late.
     expiry: Option<Timestamp>,
     /// Untrusted content that the episode has seen.
@@ -108,7 +110,7 @@ impl<L: BudgetAccounts> Governor<L> {
             escalated: Vec::new(),
             closing_call: None,
             recalled: None,
-            scales: scales::TokenWeights::default(),
+            scales: token_weights::TokenWeights::default(),
             expiry: None,
             sources: started.sources.iter().cloned().collect(),
             unsaid: Vec::new(),

@@ -4,19 +4,19 @@
 //! the ask is refused. Every rung leaves an event. What was shortened once in an episode is not shortened again.
 
 use super::Governor;
-use super::errand::shortening;
-use super::parcel::{PackingCall, PackingStage};
-use super::scales::hash;
-use crate::command::Command;
+use super::packing_call::{PackingCall, PackingStage};
+use super::shorten_call::shortening;
+use super::token_weights::hash;
+use crate::budget::ledger::BudgetAccounts;
+use crate::contract::stop::{Refusal, ShortenStage};
+use crate::episode::program::ModelAsk;
+use crate::governor::pending::PendingAsk;
 use crate::id::AskId;
-use crate::ledger::BudgetAccounts;
+use crate::journal::command::Command;
 use crate::model::{ChatMessage, ModelReply, ModelRole, RequestEstimate};
 use crate::packet::{
     FitLimit, Framing, HeaderField, HeaderLimits, PacketHeader, RenderedField, SUMMARY_MARK, fit,
 };
-use crate::pending::PendingAsk;
-use crate::program::ModelAsk;
-use crate::stop::{Refusal, ShortenStage};
 use crate::text::Text;
 
 /// Tokens that a chat template or a line break may add to an entry.

@@ -6,9 +6,9 @@
 use serde_json::Value;
 
 use super::Governor;
+use crate::budget::ledger::BudgetAccounts;
 use crate::domain::{DomainAccess, DomainRequest, owners};
 use crate::effect::{EffectRequest, TaintedArgument};
-use crate::ledger::BudgetAccounts;
 use crate::text::Text;
 
 impl<L: BudgetAccounts> Governor<L> {

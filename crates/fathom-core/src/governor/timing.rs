@@ -1,9 +1,9 @@
 //! The clock of an episode and its one timer.
 
 use super::Governor;
-use crate::command::{Command, ExternalWait};
+use crate::budget::ledger::BudgetAccounts;
 use crate::contract::cap;
-use crate::ledger::BudgetAccounts;
+use crate::journal::command::{Command, ExternalWait};
 use crate::unit::Timestamp;
 
 impl<L: BudgetAccounts> Governor<L> {

@@ -1,8 +1,8 @@
 //! Predicates on what an episode waits for.
 
 use super::Governor;
-use crate::ledger::BudgetAccounts;
-use crate::pending::PendingAsk;
+use crate::budget::ledger::BudgetAccounts;
+use crate::governor::pending::PendingAsk;
 
 impl<L: BudgetAccounts> Governor<L> {
     /// True if all that is outstanding waits for a person, or is held behind what does.

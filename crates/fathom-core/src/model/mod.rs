@@ -1,8 +1,11 @@
 //! Models: what goes to one and what comes back, free of any provider's wire format.
 
+pub mod failure;
 mod reply;
 mod request;
+pub mod retry;
 mod spec;
+pub mod tool_call;
 mod usage;
 
 pub use reply::{FinishReason, ModelReply, ReuseSource};

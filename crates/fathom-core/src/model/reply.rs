@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{LocalTiming, TokenUsage, UsageSource};
 use crate::id::{EpisodeId, RunId, Seq};
+use crate::model::tool_call::ToolCall;
 use crate::text::{Text, VisitTexts};
-use crate::tool::ToolCall;
 use crate::unit::Millis;
 
 /// The reason why the model stopped speaking.

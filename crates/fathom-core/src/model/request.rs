@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::tool_call::ToolSpec;
 use crate::text::{Text, VisitTexts};
-use crate::tool::ToolSpec;
 use crate::unit::Millis;
 
 /// The speaker of a message.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::amounts::Amounts;
+use crate::budget::amounts::Amounts;
 use crate::unit::{Millis, Nanodollars};
 
 /// The precision of a token count.

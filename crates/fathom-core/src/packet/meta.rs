@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::hash::fnv1a;
+use crate::fnv::fnv1a;
 use crate::id::{AskId, EpisodeId};
 use crate::unit::Timestamp;
 

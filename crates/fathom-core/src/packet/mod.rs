@@ -5,18 +5,18 @@
 //! touches the prompt. What is for the log alone (ids, time, risk) stays in [`PacketMeta`] and never becomes part of what
 //! the model sees.
 
-mod fit;
+mod fit_shares;
 mod frame;
-mod limits;
+mod header_limits;
 mod meta;
 mod render;
 
 use crate::model::ChatMessage;
 use crate::text::Text;
 
-pub use fit::{FitLimit, KeptEntries, fit};
+pub use fit_shares::{FitLimit, KeptEntries, fit};
 pub use frame::{IdentityProvenance, IdentitySignature, PacketFrame};
-pub use limits::{HeaderField, HeaderLimits, INSTRUCTION_TOKENS_MAX};
+pub use header_limits::{HeaderField, HeaderLimits, INSTRUCTION_TOKENS_MAX};
 pub use meta::{PacketId, PacketItem, PacketMeta, PacketRisk};
 pub use render::{PacketHeader, RenderedField, outline, render};
 

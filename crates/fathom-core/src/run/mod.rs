@@ -4,26 +4,27 @@
 //! come back. What must wait for the disk is kept here until the log says how far it is durable, so no host
 //! can forget to wait.
 
-mod carry;
-mod told;
+mod execute;
+mod request_dedup;
+pub mod step;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use crate::amounts::Amounts;
-use crate::command::{Command, ExternalWait};
+use crate::budget::amounts::Amounts;
+use crate::budget::ledger::{BudgetAccounts, Ledger};
 use crate::effect::KillScope;
 use crate::episode::Episode;
-use crate::event::{EpisodeSpec, Event, EventKind, JournalRecord, ReleaseReason, Signal};
-use crate::failure::ModelFailure;
+use crate::episode::program::ProgramFactory;
+use crate::episode::result::EpisodeResult;
 use crate::id::{Digest, EpisodeId, Epoch, Seq};
-use crate::ledger::{BudgetAccounts, Ledger};
-use crate::outcome::EpisodeResult;
-use crate::program::ProgramFactory;
-use crate::step::{HostStep, LogPosition, RecordLog, ReplayDifference, RunWait};
+use crate::journal::command::{Command, ExternalWait};
+use crate::journal::event::{EpisodeSpec, Event, EventKind, JournalRecord, ReleaseReason, Signal};
+use crate::model::failure::ModelFailure;
+use crate::run::step::{HostStep, LogPosition, RecordLog, ReplayDifference, RunWait};
 use crate::unit::Timestamp;
 
-use told::RequestDedup;
+use request_dedup::RequestDedup;
 
 struct LiveEpisode<L> {
     episode: Episode<L>,

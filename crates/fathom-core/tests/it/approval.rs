@@ -1,17 +1,19 @@
 //! An effect that needs a person's word suspends its episode; nothing else does.
 
-use fathom_core::amounts::Amounts;
-use fathom_core::command::{Command, ExternalWait};
+use fathom_core::budget::amounts::Amounts;
+use fathom_core::contract::stop::StopReason;
 use fathom_core::effect::{EffectOutcome, PolicyDecision};
-use fathom_core::event::{EventKind, ReleaseReason, Signal};
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::step::{HostStep, RunWait};
-use fathom_core::stop::StopReason;
+use fathom_core::journal::command::{Command, ExternalWait};
+use fathom_core::journal::event::{EventKind, ReleaseReason, Signal};
+use fathom_core::run::step::{HostStep, RunWait};
 use fathom_core::unit::Millis;
 
-use crate::desk::{Desk, at};
-use crate::fixture::{AMPLE, BINDING, TIME, call, effect, root, spawn, terms};
-use crate::script::{Heard, Scripts};
+use fathom_testkit::manual_host::host::{ManualHost, at};
+use fathom_testkit::manual_host::samples::{
+    AMPLE, BINDING, TIME, call, effect, root, spawn, terms,
+};
+use fathom_testkit::manual_host::scripted_program::{Heard, Scripts};
 
 fn needs_approval() -> PolicyDecision {
     PolicyDecision::NeedsApproval {
@@ -37,16 +39,16 @@ fn confirmed() -> EffectOutcome {
 }
 
 /// A root whose only effect waits for a person.
-fn suspended() -> (Desk, Scripts) {
+fn suspended() -> (ManualHost, Scripts) {
     let scripts = Scripts::root(vec![vec![effect("event-1")], vec![call(5, 5)]]);
     let heard = scripts.clone();
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.wait(Millis(1_000));
     desk.decide(needs_approval());
     (desk, heard)
 }
 
-fn attempts(desk: &Desk) -> usize {
+fn attempts(desk: &ManualHost) -> usize {
     let steps = desk.steps.iter();
     steps
         .filter(|step| matches!(step, HostStep::Attempt(_)))
@@ -160,7 +162,7 @@ fn e05_a_new_owner_says_again_what_is_awaited() {
 fn e05_asks_held_behind_an_approval_do_not_keep_the_run_awake() {
     // One tool: while the effect is in flight the episode is past its closing mark, so the call is held.
     let scripts = Scripts::root(vec![vec![effect("event-1"), call(5, 5)]]);
-    let mut desk = Desk::open(scripts, root(Amounts { tools: 1, ..AMPLE }));
+    let mut desk = ManualHost::open(scripts, root(Amounts { tools: 1, ..AMPLE }));
     desk.decide(needs_approval());
     let root = EpisodeId::root();
     assert_eq!(desk.calls_out(), 0, "the call is held");
@@ -179,7 +181,7 @@ fn e05_the_run_waits_only_when_all_of_it_waits() {
     let scripts = Scripts::root(vec![vec![spawn("poster"), spawn("thinker")]])
         .with("poster", vec![vec![effect("event-1")]])
         .with("thinker", vec![vec![call(5, 5)]]);
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.decide(needs_approval());
     assert_eq!(desk.waiting, None, "a sibling still thinks");
     desk.reply_next("a thought");
@@ -194,7 +196,7 @@ fn e05_the_run_waits_only_when_all_of_it_waits() {
 #[test]
 fn e13_a_person_cannot_send_what_the_gateway_has_not_seen() {
     let scripts = Scripts::root(vec![vec![effect("event-1")]]);
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.signal(&decide(&EpisodeId::root(), AskId(0), true));
     assert_eq!(attempts(&desk), 0);
     desk.decide(PolicyDecision::Deny {

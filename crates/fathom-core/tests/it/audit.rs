@@ -4,15 +4,15 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use fathom_core::amounts::{Amounts, Dimension};
-use fathom_core::command::{Command, ExternalWait};
+use fathom_core::budget::amounts::{Amounts, Dimension};
+use fathom_core::contract::stop::Refusal;
 use fathom_core::episode::billed;
-use fathom_core::event::{EventKind, JournalRecord, Signal};
 use fathom_core::id::{AskId, EpisodeId};
+use fathom_core::journal::command::{Command, ExternalWait};
+use fathom_core::journal::event::{EventKind, JournalRecord, Signal};
 use fathom_core::model::RequestEstimate;
-use fathom_core::stop::Refusal;
 
-use crate::journal::Journal;
+use fathom_testkit::manual_host::log::Journal;
 
 /// The dimensions that calls use.
 const AUDITED: [Dimension; 3] = [Dimension::Tokens, Dimension::Calls, Dimension::Money];

@@ -1,17 +1,17 @@
 //! The time an episode is worked on: what counts, what does not, and when it is up.
 
-use fathom_core::amounts::Dimension;
-use fathom_core::event::{EventKind, ReleaseReason};
-use fathom_core::failure::{FailureKind, ModelFailure};
+use fathom_core::budget::amounts::Dimension;
+use fathom_core::contract::stop::StopReason;
 use fathom_core::id::EpisodeId;
-use fathom_core::step::HostStep;
-use fathom_core::stop::StopReason;
+use fathom_core::journal::event::{EventKind, ReleaseReason};
+use fathom_core::model::failure::{FailureKind, ModelFailure};
+use fathom_core::run::step::HostStep;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Timestamp};
 
-use crate::desk::{Desk, at};
-use crate::fixture::{AMPLE, TIME, call, rate_limited, root, spawn};
-use crate::script::Scripts;
+use fathom_testkit::manual_host::host::{ManualHost, at};
+use fathom_testkit::manual_host::samples::{AMPLE, TIME, call, rate_limited, root, spawn};
+use fathom_testkit::manual_host::scripted_program::Scripts;
 
 const DAY: Millis = Millis(86_400_000);
 
@@ -20,12 +20,12 @@ fn time_is_up() -> StopReason {
     StopReason::BudgetExhausted { dimension }
 }
 
-fn two_calls() -> Desk {
+fn two_calls() -> ManualHost {
     let scripts = Scripts::root(vec![vec![call(5, 5)], vec![call(5, 5)]]);
-    Desk::open(scripts, root(AMPLE))
+    ManualHost::open(scripts, root(AMPLE))
 }
 
-fn timers(desk: &Desk, episode: &EpisodeId) -> Vec<Timestamp> {
+fn timers(desk: &ManualHost, episode: &EpisodeId) -> Vec<Timestamp> {
     let steps = desk.steps.iter();
     steps
         .filter_map(|step| match step {
@@ -127,7 +127,7 @@ fn e06_a_clock_that_goes_back_takes_no_time_away() {
 fn e06_a_childs_time_ends_with_its_parents() {
     let scripts = Scripts::root(vec![vec![call(5, 5)], vec![spawn("child")]])
         .with("child", vec![vec![call(5, 50)]]);
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.wait(Millis(100_000));
     desk.reply_next("go");
     let (root, child) = (EpisodeId::root(), at(&[0]));

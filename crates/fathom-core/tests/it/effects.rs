@@ -1,23 +1,23 @@
 //! How an effect moves from being wanted to being settled, and what a lost answer means.
 
-use fathom_core::command::{Command, OutputBlock};
+use fathom_core::contract::stop::{ErrorClass, Refusal, StopReason};
 use fathom_core::effect::{
     EffectClass, EffectOutcome, EffectRequest, EffectState, EffectTarget, EffectTransition,
     IllegalTransition, PolicyDecision,
 };
-use fathom_core::event::{EventKind, Signal};
+use fathom_core::episode::program::Ask;
+use fathom_core::episode::result::{HandoffTicket, NextAction};
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::outcome::{HandoffTicket, NextAction};
-use fathom_core::program::Ask;
-use fathom_core::step::{HostStep, LogPosition};
-use fathom_core::stop::{ErrorClass, Refusal, StopReason};
+use fathom_core::journal::command::{Command, OutputBlock};
+use fathom_core::journal::event::{EventKind, Signal};
+use fathom_core::run::step::{HostStep, LogPosition};
 use fathom_core::text::Text;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 
-use crate::desk::{Desk, Disk, Place};
-use crate::fixture::{AMPLE, call, effect, effect_request, root};
-use crate::script::{Heard, Scripts};
+use fathom_testkit::manual_host::host::{Disk, ManualHost, Place};
+use fathom_testkit::manual_host::samples::{AMPLE, call, effect, effect_request, root};
+use fathom_testkit::manual_host::scripted_program::{Heard, Scripts};
 
 const STATES: [EffectState; 9] = [
     EffectState::Queued,
@@ -113,21 +113,21 @@ fn unknown() -> EffectOutcome {
     }
 }
 
-fn one_effect() -> (Desk, Scripts) {
+fn one_effect() -> (ManualHost, Scripts) {
     let scripts = Scripts::root(vec![vec![effect("event-1")]]);
     let heard = scripts.clone();
-    (Desk::open(scripts, root(AMPLE)), heard)
+    (ManualHost::open(scripts, root(AMPLE)), heard)
 }
 
 /// An effect whose intent is durable and that was handed to the host.
-fn attempted() -> (Desk, Scripts, Place) {
+fn attempted() -> (ManualHost, Scripts, Place) {
     let (mut desk, heard) = one_effect();
     desk.allow();
     let place = desk.attempt();
     (desk, heard, place)
 }
 
-fn count(desk: &Desk, wanted: fn(&HostStep) -> bool) -> usize {
+fn count(desk: &ManualHost, wanted: fn(&HostStep) -> bool) -> usize {
     desk.steps.iter().filter(|step| wanted(step)).count()
 }
 
@@ -246,7 +246,7 @@ fn e13_three_effects_that_fail_in_a_row_end_the_episode() {
     let rounds = (0..4)
         .map(|n| vec![effect(&format!("event-{n}"))])
         .collect();
-    let mut desk = Desk::open(Scripts::root(rounds), root(AMPLE));
+    let mut desk = ManualHost::open(Scripts::root(rounds), root(AMPLE));
     for _ in 0..3 {
         desk.allow();
         let place = desk.attempt();
@@ -352,7 +352,7 @@ fn x03_output_and_the_final_answer_wait_for_the_disk() {
         text: "thinking".into(),
     };
     let scripts = Scripts::root(vec![vec![Ask::Emit(block.clone()), call(5, 5)]]);
-    let mut desk = Desk::new(scripts);
+    let mut desk = ManualHost::new(scripts);
     desk.disk = Disk::Slow;
     desk.start(root(AMPLE));
     let emitted = HostStep::Emit {

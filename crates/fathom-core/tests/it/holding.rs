@@ -1,21 +1,23 @@
 //! What happens to an ask that does not fit now: it is held in order, then shrunk or refused.
 
-use fathom_core::amounts::{Amounts, Dimension};
-use fathom_core::command::Command;
-use fathom_core::event::{EventKind, ModelCallOutcome};
-use fathom_core::failure::{FailureKind, ModelFailure};
+use fathom_core::budget::amounts::{Amounts, Dimension};
+use fathom_core::budget::ledger::BudgetAccounts;
+use fathom_core::contract::stop::Refusal;
+use fathom_core::episode::program::Ask;
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::ledger::BudgetAccounts;
+use fathom_core::journal::command::Command;
+use fathom_core::journal::event::{EventKind, ModelCallOutcome};
 use fathom_core::model::ModelReply;
+use fathom_core::model::failure::{FailureKind, ModelFailure};
 use fathom_core::packet::HeaderField;
-use fathom_core::program::Ask;
-use fathom_core::step::HostStep;
-use fathom_core::stop::Refusal;
+use fathom_core::run::step::HostStep;
 use fathom_core::unit::Nanodollars;
 
-use crate::desk::{Desk, at};
-use crate::fixture::{self, AMPLE, PRICE, call, model_ask, root, spawn, spawn_request, usage};
-use crate::script::{Heard, Scripts};
+use fathom_testkit::manual_host::host::{ManualHost, at};
+use fathom_testkit::manual_host::samples::{
+    self, AMPLE, PRICE, call, model_ask, root, spawn, spawn_request, usage,
+};
+use fathom_testkit::manual_host::scripted_program::{Heard, Scripts};
 
 fn tokens(tokens: u64) -> Amounts {
     Amounts { tokens, ..AMPLE }
@@ -23,7 +25,7 @@ fn tokens(tokens: u64) -> Amounts {
 
 #[test]
 fn e06_a_call_reserves_its_exact_input_and_its_output_cap() {
-    let mut desk = Desk::open(Scripts::root(vec![vec![call(7, 40)]]), root(AMPLE));
+    let mut desk = ManualHost::open(Scripts::root(vec![vec![call(7, 40)]]), root(AMPLE));
     let books = desk.episode(&EpisodeId::root()).accounts();
     let worst = Amounts {
         tokens: 47,
@@ -50,7 +52,7 @@ fn e06_an_ask_that_may_fit_later_is_held_and_served_in_order() {
         call(10, 30),
         call(1, 1),
     ]]);
-    let mut desk = Desk::open(scripts, root(tokens(100)));
+    let mut desk = ManualHost::open(scripts, root(tokens(100)));
     assert_eq!(desk.calls_out(), 1, "two would cross the closing mark");
     let first = desk.sent();
     desk.reply(&first, "");
@@ -62,7 +64,7 @@ fn e06_an_ask_that_may_fit_later_is_held_and_served_in_order() {
 fn e06_asks_are_served_in_the_order_of_asking_whatever_is_measured_first() {
     let scripts = Scripts::root(vec![vec![call(5, 5), spawn("child"), call(9, 5)]])
         .with("child", vec![vec![call(5, 5)]]);
-    let mut desk = Desk::new(scripts);
+    let mut desk = ManualHost::new(scripts);
     let steps = desk.run.start(&mut desk.log, desk.now, root(AMPLE));
     let mut requests: Vec<_> = steps
         .into_iter()
@@ -75,7 +77,7 @@ fn e06_asks_are_served_in_the_order_of_asking_whatever_is_measured_first() {
     let mut out = Vec::new();
     for (ask, request) in requests {
         assert!(out.is_empty(), "nothing overtakes the first ask");
-        let kind = fixture::measured(ask, &request, &[], 0, None);
+        let kind = samples::measured(ask, &request, &[], 0, None);
         out = desk
             .run
             .deliver(&mut desk.log, desk.now, EpisodeId::root(), kind);
@@ -96,7 +98,7 @@ fn e06_asks_are_served_in_the_order_of_asking_whatever_is_measured_first() {
 fn e06_a_call_is_shrunk_only_when_nothing_is_in_flight() {
     let scripts = Scripts::root(vec![vec![spawn("child"), call(10, 300)]])
         .with("child", vec![vec![call(5, 5)]]);
-    let mut desk = Desk::open(scripts, root(tokens(200)));
+    let mut desk = ManualHost::open(scripts, root(tokens(200)));
     let child = desk.sent();
     assert_eq!(child.episode, at(&[0]));
     assert_eq!(desk.calls_out(), 0, "the parent's call is held");
@@ -115,7 +117,7 @@ fn e06_a_call_is_refused_rather_than_shrunk_below_its_use() {
         ask.output_tokens_min = least;
         let scripts = Scripts::root(vec![vec![Ask::Model(Box::new(ask))]]);
         let heard = scripts.clone();
-        let desk = Desk::open(scripts, root(tokens(100)));
+        let desk = ManualHost::open(scripts, root(tokens(100)));
         assert_eq!(desk.calls_out() == 1, fits);
         let dimension = Dimension::Tokens;
         let refusals = heard.refusals("root");
@@ -129,7 +131,7 @@ fn e06_money_shrinks_a_call_as_tokens_do() {
         money: Nanodollars(50),
         ..AMPLE
     };
-    let mut desk = Desk::open(Scripts::root(vec![vec![call(10, 300)]]), root(amounts));
+    let mut desk = ManualHost::open(Scripts::root(vec![vec![call(10, 300)]]), root(amounts));
     // Ten for the input leave forty, at two a token.
     assert_eq!(desk.sent().request.output_tokens_max, 20);
 }
@@ -140,7 +142,7 @@ fn e06_a_call_is_never_shrunk_to_nothing() {
     ask.output_tokens_min = 0;
     let scripts = Scripts::root(vec![vec![Ask::Model(Box::new(ask))]]);
     let heard = scripts.clone();
-    let desk = Desk::open(scripts, root(tokens(50)));
+    let desk = ManualHost::open(scripts, root(tokens(50)));
     assert_eq!(desk.calls_out(), 0);
     let dimension = Dimension::Tokens;
     assert_eq!(heard.refusals("root"), [Refusal::Budget { dimension }]);
@@ -156,7 +158,7 @@ fn e06_a_held_child_gets_its_share_of_what_came_back() {
     };
     let scripts = Scripts::root(vec![vec![call(10, 40), Ask::Spawn(Box::new(big))]])
         .with("child", vec![vec![call(1, 1)]]);
-    let mut desk = Desk::open(scripts, root(tokens(100)));
+    let mut desk = ManualHost::open(scripts, root(tokens(100)));
     assert_eq!(desk.run.episodes(), 1, "half of 50 is not enough");
     desk.reply_next("four");
     let child = desk.episode(&at(&[0])).started().budget.amounts;
@@ -166,7 +168,7 @@ fn e06_a_held_child_gets_its_share_of_what_came_back() {
 #[test]
 fn e06_a_retried_call_keeps_its_place() {
     let scripts = Scripts::root(vec![vec![call(10, 30), call(10, 30), call(10, 30)]]);
-    let mut desk = Desk::open(scripts, root(tokens(100)));
+    let mut desk = ManualHost::open(scripts, root(tokens(100)));
     let first = desk.sent();
     desk.fail(
         &first,
@@ -180,11 +182,11 @@ fn e06_a_retried_call_keeps_its_place() {
 #[test]
 fn e06_usage_above_the_reservation_is_an_overrun_event() {
     let scripts = Scripts::root(vec![vec![call(10, 20)], vec![call(1, 1)]]);
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     let sent = desk.sent();
     let reply = ModelReply {
         usage: usage(15, 20),
-        ..fixture::reply(0, "said")
+        ..samples::reply(0, "said")
     };
     desk.answer(&sent, ModelCallOutcome::Replied(reply));
     let overrun = |dimension, reserved, used| EventKind::Overrun {
@@ -213,11 +215,11 @@ fn e06_usage_above_the_reservation_is_an_overrun_event() {
 fn e06_an_overrun_past_the_limit_leaves_nothing_and_breaks_nothing() {
     let scripts = Scripts::root(vec![vec![call(10, 20)], vec![call(1, 1)]]);
     let heard = scripts.clone();
-    let mut desk = Desk::open(scripts, root(tokens(60)));
+    let mut desk = ManualHost::open(scripts, root(tokens(60)));
     let sent = desk.sent();
     let reply = ModelReply {
         usage: usage(u64::MAX, u64::MAX),
-        ..fixture::reply(0, "said")
+        ..samples::reply(0, "said")
     };
     desk.answer(&sent, ModelCallOutcome::Replied(reply));
     let dimension = Dimension::Tokens;
@@ -228,7 +230,7 @@ fn e06_an_overrun_past_the_limit_leaves_nothing_and_breaks_nothing() {
 #[test]
 fn e06_a_reply_counts_once() {
     let scripts = Scripts::root(vec![vec![call(10, 20)], vec![call(10, 20)]]);
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     let first = desk.reply_next("four");
     desk.reply(&first, "again");
     desk.reply(&first, "and again");
@@ -241,7 +243,7 @@ fn e06_a_reply_counts_once() {
 fn e06_a_child_is_accounted_for_once() {
     let scripts = Scripts::root(vec![vec![spawn("child")], vec![call(1, 1)]])
         .with("child", vec![vec![call(10, 20)]]);
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.reply_next("four");
     let ended = desk.log.events(&EpisodeId::root());
     let ended = ended
@@ -264,7 +266,7 @@ fn a_cancelled_ask_makes_way_for_those_behind_it() {
         Ask::Cancel(AskId(2)),
     ]]);
     let heard = scripts.clone();
-    let mut desk = Desk::open(scripts, root(tokens(100)));
+    let mut desk = ManualHost::open(scripts, root(tokens(100)));
     // The two were given up before they were measured: they never go out.
     desk.reply_next("four");
     assert_eq!(desk.reply_next("five!").ask, AskId(3));
@@ -278,7 +280,7 @@ fn a_cancelled_ask_makes_way_for_those_behind_it() {
 fn a_host_that_cannot_count_tokens_may_refuse() {
     let scripts = Scripts::root(vec![vec![call(5, 5), call(6, 6)]]);
     let heard = scripts.clone();
-    let mut desk = Desk::new(scripts);
+    let mut desk = ManualHost::new(scripts);
     let root_id = EpisodeId::root();
     desk.run.start(&mut desk.log, desk.now, root(AMPLE));
     let reason = Refusal::Unavailable {
@@ -296,7 +298,7 @@ fn a_host_that_cannot_count_tokens_may_refuse() {
 fn r05_a_request_larger_than_the_window_is_refused_with_its_size() {
     let scripts = Scripts::root(vec![vec![call(100, 50)]]);
     let heard = scripts.clone();
-    let mut desk = Desk::new(scripts);
+    let mut desk = ManualHost::new(scripts);
     desk.window_tokens = Some(100);
     desk.start(root(AMPLE));
     let refusal = Refusal::TokenBudget {
@@ -310,7 +312,7 @@ fn r05_a_request_larger_than_the_window_is_refused_with_its_size() {
 
 #[test]
 fn r05_the_window_cuts_the_output_cap() {
-    let mut desk = Desk::new(Scripts::root(vec![vec![call(60, 50)]]));
+    let mut desk = ManualHost::new(Scripts::root(vec![vec![call(60, 50)]]));
     desk.window_tokens = Some(100);
     desk.start(root(AMPLE));
     assert_eq!(desk.sent().request.output_tokens_max, 40);

@@ -1,18 +1,18 @@
 //! What an episode asks of its host that costs no budget: shorter texts, cells, entries for domains.
 
-use fathom_core::cell::{
+use fathom_core::contract::stop::{Refusal, StopReason};
+use fathom_core::domain::{DomainAccess, DomainRequest};
+use fathom_core::episode::program::Ask;
+use fathom_core::id::{AskId, EpisodeId};
+use fathom_core::journal::event::{EventKind, Signal};
+use fathom_core::run::step::HostStep;
+use fathom_core::sandbox::{
     CellCall, CellLimits, CellOutput, CellQuestion, CellResult, ContextSource,
 };
-use fathom_core::domain::{DomainAccess, DomainRequest};
-use fathom_core::event::{EventKind, Signal};
-use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::program::Ask;
-use fathom_core::step::HostStep;
-use fathom_core::stop::{Refusal, StopReason};
 
-use crate::desk::Desk;
-use crate::fixture::{AMPLE, root};
-use crate::script::{Heard, Scripts};
+use fathom_testkit::manual_host::host::ManualHost;
+use fathom_testkit::manual_host::samples::{AMPLE, root};
+use fathom_testkit::manual_host::scripted_program::{Heard, Scripts};
 
 fn summarise() -> Ask {
     Ask::Summarise {
@@ -48,13 +48,13 @@ fn domain(access: DomainAccess) -> Ask {
     Ask::Domain(DomainRequest::new("plans", access, "a plan".into()))
 }
 
-fn open(asks: Vec<Ask>) -> (Desk, Scripts) {
+fn open(asks: Vec<Ask>) -> (ManualHost, Scripts) {
     let scripts = Scripts::root(vec![asks]);
     let heard = scripts.clone();
     let mut started = root(AMPLE);
     started.contract.read_scopes = vec!["plans".into()];
     started.contract.write_scopes = vec!["plans".into()];
-    (Desk::open(scripts, started), heard)
+    (ManualHost::open(scripts, started), heard)
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn e10_a_domain_outside_the_contract_is_refused() {
             DomainAccess::Read => started.contract.write_scopes = vec!["plans".into()],
             DomainAccess::Write => started.contract.read_scopes = vec!["plans".into()],
         }
-        let desk = Desk::open(scripts, started);
+        let desk = ManualHost::open(scripts, started);
         assert!(asked(&desk).is_empty());
         let domain = "plans".into();
         assert_eq!(
@@ -88,7 +88,7 @@ fn e10_a_domain_outside_the_contract_is_refused() {
     }
 }
 
-fn asked(desk: &Desk) -> Vec<AskId> {
+fn asked(desk: &ManualHost) -> Vec<AskId> {
     let steps = desk.steps.iter();
     steps
         .filter_map(|step| match step {

@@ -6,7 +6,7 @@ use fathom_core::unit::{Millis, Nanodollars, Timestamp};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 
-use crate::desk::at;
+use fathom_testkit::manual_host::host::at;
 
 fn config() -> Config {
     Config {

@@ -1,16 +1,18 @@
 //! The kill switch: how far it reaches, when it is looked at, and that it outlives its owner.
 
+use fathom_core::contract::stop::{Refusal, StopReason};
 use fathom_core::effect::{EffectOutcome, EffectTarget, KillScope, PolicyDecision};
-use fathom_core::event::{EventKind, Signal};
-use fathom_core::failure::{FailureKind, ModelFailure};
+use fathom_core::episode::result::EpisodeStatus;
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::outcome::EpisodeStatus;
-use fathom_core::step::HostStep;
-use fathom_core::stop::{Refusal, StopReason};
+use fathom_core::journal::event::{EventKind, Signal};
+use fathom_core::model::failure::{FailureKind, ModelFailure};
+use fathom_core::run::step::HostStep;
 
-use crate::desk::{Desk, Disk, at};
-use crate::fixture::{AMPLE, BINDING, call, effect, root, spawn, target, terms};
-use crate::script::{Heard, Scripts};
+use fathom_testkit::manual_host::host::{Disk, ManualHost, at};
+use fathom_testkit::manual_host::samples::{
+    AMPLE, BINDING, call, effect, root, spawn, target, terms,
+};
+use fathom_testkit::manual_host::scripted_program::{Heard, Scripts};
 
 fn kill(scope: KillScope) -> Signal {
     Signal::Kill { scope }
@@ -28,7 +30,7 @@ fn stopped_by(scope: KillScope) -> StopReason {
     StopReason::KillSwitch { scope }
 }
 
-fn attempts(desk: &Desk) -> usize {
+fn attempts(desk: &ManualHost) -> usize {
     let steps = desk.steps.iter();
     steps
         .filter(|step| matches!(step, HostStep::Attempt(_)))
@@ -75,7 +77,7 @@ fn e16_first_look_before_the_gateway_is_asked() {
     for scope in &scopes_of(&target())[1..] {
         let scripts = Scripts::root(vec![vec![call(5, 5)], vec![effect("event-1")]]);
         let heard = scripts.clone();
-        let mut desk = Desk::open(scripts, root(AMPLE));
+        let mut desk = ManualHost::open(scripts, root(AMPLE));
         desk.signal(&kill(scope.clone()));
         desk.reply_next("go");
         let scope = scope.clone();
@@ -93,7 +95,7 @@ fn e16_first_look_before_the_gateway_is_asked() {
 fn e16_second_look_right_before_the_call() {
     let scripts = Scripts::root(vec![vec![effect("event-1")], vec![call(5, 5)]]);
     let heard = scripts.clone();
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.signal(&kill(forum()));
     assert!(!desk.is_over(), "the gateway still looks at it");
     desk.allow();
@@ -111,7 +113,7 @@ fn e16_second_look_right_before_the_call() {
 
 #[test]
 fn e16_second_look_holds_for_a_persons_word_too() {
-    let mut desk = Desk::open(Scripts::root(vec![vec![effect("event-1")]]), root(AMPLE));
+    let mut desk = ManualHost::open(Scripts::root(vec![vec![effect("event-1")]]), root(AMPLE));
     desk.decide(PolicyDecision::NeedsApproval {
         rule: "look first".into(),
         terms: Box::new(terms()),
@@ -131,7 +133,7 @@ fn e16_second_look_holds_for_a_persons_word_too() {
 #[test]
 fn e16_an_effect_that_waits_for_the_disk_is_withheld() {
     for scope in scopes_of(&target()) {
-        let mut desk = Desk::open(Scripts::root(vec![vec![effect("event-1")]]), root(AMPLE));
+        let mut desk = ManualHost::open(Scripts::root(vec![vec![effect("event-1")]]), root(AMPLE));
         desk.disk = Disk::Slow;
         desk.allow();
         desk.signal(&kill(scope.clone()));
@@ -143,7 +145,7 @@ fn e16_an_effect_that_waits_for_the_disk_is_withheld() {
 
 #[test]
 fn e16_an_effect_elsewhere_that_waits_for_the_disk_goes_out() {
-    let mut desk = Desk::open(Scripts::root(vec![vec![effect("event-1")]]), root(AMPLE));
+    let mut desk = ManualHost::open(Scripts::root(vec![vec![effect("event-1")]]), root(AMPLE));
     desk.disk = Disk::Slow;
     desk.allow();
     desk.signal(&kill(KillScope::Platform("elsewhere".into())));
@@ -163,7 +165,7 @@ fn e16_third_look_before_anything_follows() {
     ] {
         let scripts = Scripts::root(vec![vec![effect("event-1")], vec![call(5, 5)]]);
         let heard = scripts.clone();
-        let mut desk = Desk::open(scripts, root(AMPLE));
+        let mut desk = ManualHost::open(scripts, root(AMPLE));
         desk.allow();
         let place = desk.attempt();
         desk.signal(&kill(forum()));
@@ -181,7 +183,7 @@ fn e16_the_switch_reaches_children_and_calls_in_flight() {
     let scripts = Scripts::root(vec![vec![spawn("child"), call(5, 5)]])
         .with("child", vec![vec![spawn("leaf"), call(5, 5)]])
         .with("leaf", vec![vec![call(5, 5)]]);
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     assert_eq!(desk.calls_out(), 3);
     desk.signal(&kill(KillScope::Global));
     assert_eq!(desk.cancelled().len(), 3);
@@ -202,7 +204,7 @@ fn e16_children_begun_after_a_scoped_kill_know_of_it() {
     let scripts = Scripts::root(vec![vec![call(5, 5)], vec![spawn("child")]])
         .with("child", vec![vec![call(5, 5)], vec![effect("event-1")]]);
     let heard = scripts.clone();
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.signal(&kill(forum()));
     desk.reply_next("go");
     assert!(
@@ -217,7 +219,7 @@ fn e16_children_begun_after_a_scoped_kill_know_of_it() {
 
 #[test]
 fn e16_a_switch_thrown_before_the_run_holds_for_it() {
-    let mut desk = Desk::new(Scripts::root(vec![vec![call(5, 5)]]));
+    let mut desk = ManualHost::new(Scripts::root(vec![vec![call(5, 5)]]));
     desk.signal(&kill(KillScope::Global));
     desk.start(root(AMPLE));
     assert_eq!(desk.result().stop_reason, stopped_by(KillScope::Global));
@@ -228,7 +230,7 @@ fn e16_a_switch_thrown_before_the_run_holds_for_it() {
 fn e16_no_child_is_spawned_under_a_global_kill() {
     // The reply that would have led to the child comes too late.
     let scripts = Scripts::root(vec![vec![call(5, 5)], vec![spawn("child")]]).with("child", vec![]);
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.signal(&kill(KillScope::Global));
     let sent = desk.sent();
     desk.reply(&sent, "late");
@@ -240,7 +242,7 @@ fn e16_no_child_is_spawned_under_a_global_kill() {
 fn e16_a_lifted_switch_holds_no_more() {
     let scripts = Scripts::root(vec![vec![call(5, 5)], vec![effect("event-1")]]);
     let heard = scripts.clone();
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.signal(&kill(forum()));
     desk.signal(&kill(forum()));
     desk.signal(&lift(forum()));
@@ -254,7 +256,7 @@ fn e16_a_lifted_switch_holds_no_more() {
 fn e16_lifting_one_scope_leaves_the_others() {
     let scripts = Scripts::root(vec![vec![call(5, 5)], vec![effect("event-1")]]);
     let heard = scripts.clone();
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     let tenant = KillScope::Tenant("acme".into());
     desk.signal(&kill(tenant.clone()));
     desk.signal(&kill(forum()));
@@ -268,7 +270,7 @@ fn e16_lifting_one_scope_leaves_the_others() {
 fn e16_the_switch_survives_a_restart() {
     let scripts = Scripts::root(vec![vec![call(5, 5)], vec![effect("event-1")]]);
     let heard = scripts.clone();
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.signal(&kill(forum()));
     desk.crash(desk.log.entries.len());
     desk.reply_next("go");
@@ -277,11 +279,11 @@ fn e16_the_switch_survives_a_restart() {
 }
 
 /// A run with a live child, whose log is cut right after the root was told something and before the child was.
-fn cut_between(told: &[Signal]) -> (Desk, Scripts) {
+fn cut_between(told: &[Signal]) -> (ManualHost, Scripts) {
     let scripts = Scripts::root(vec![vec![spawn("child")]])
         .with("child", vec![vec![call(5, 5)], vec![effect("event-1")]]);
     let heard = scripts.clone();
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     for signal in told {
         desk.signal(signal);
     }
@@ -319,7 +321,7 @@ fn e16_a_lifted_switch_stays_lifted_however_the_chains_are_read() {
     let scripts = Scripts::root(vec![vec![spawn("child")], vec![call(5, 5)]])
         .with("child", vec![vec![call(5, 5)]]);
     let heard = scripts.clone();
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.signal(&kill(forum()));
     desk.reply_next("done");
     assert!(!desk.is_over());

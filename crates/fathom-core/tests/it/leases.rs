@@ -1,20 +1,20 @@
 //! Calls and money are set aside durably before they are used, so that a crash can forget replies but never
 //! spending.
 
-use fathom_core::amounts::Amounts;
-use fathom_core::command::Command;
-use fathom_core::event::{EventKind, ReleaseReason};
+use fathom_core::budget::amounts::Amounts;
+use fathom_core::budget::ledger::BudgetAccounts;
+use fathom_core::episode::program::Ask;
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::ledger::BudgetAccounts;
-use fathom_core::program::Ask;
-use fathom_core::step::LogPosition;
+use fathom_core::journal::command::Command;
+use fathom_core::journal::event::{EventKind, ReleaseReason};
+use fathom_core::run::step::LogPosition;
 use fathom_core::unit::{Millis, Nanodollars};
 
-use crate::desk::{Desk, Disk, at};
-use crate::fixture::{AMPLE, call, root, spawn_request};
-use crate::script::Scripts;
+use fathom_testkit::manual_host::host::{Disk, ManualHost, at};
+use fathom_testkit::manual_host::samples::{AMPLE, call, root, spawn_request};
+use fathom_testkit::manual_host::scripted_program::Scripts;
 
-fn leases(desk: &Desk, episode: &EpisodeId) -> Vec<Amounts> {
+fn leases(desk: &ManualHost, episode: &EpisodeId) -> Vec<Amounts> {
     let commands = desk.log.commands(episode);
     commands
         .iter()
@@ -25,7 +25,7 @@ fn leases(desk: &Desk, episode: &EpisodeId) -> Vec<Amounts> {
         .collect()
 }
 
-fn forfeits(desk: &Desk, episode: &EpisodeId) -> Vec<Amounts> {
+fn forfeits(desk: &ManualHost, episode: &EpisodeId) -> Vec<Amounts> {
     let events = desk.log.events(episode);
     events
         .iter()
@@ -36,8 +36,8 @@ fn forfeits(desk: &Desk, episode: &EpisodeId) -> Vec<Amounts> {
         .collect()
 }
 
-fn slow(scripts: Scripts, amounts: Amounts) -> Desk {
-    let mut desk = Desk::new(scripts);
+fn slow(scripts: Scripts, amounts: Amounts) -> ManualHost {
+    let mut desk = ManualHost::new(scripts);
     desk.disk = Disk::Slow;
     desk.start(root(amounts));
     desk
@@ -85,7 +85,7 @@ fn x03_calls_under_a_durable_lease_run_ahead_of_the_disk() {
 #[test]
 fn e06_a_lease_only_grows_and_never_beyond_the_limit() {
     let scripts = Scripts::root(vec![vec![call(50, 50)]; 12]);
-    let mut desk = Desk::open(
+    let mut desk = ManualHost::open(
         scripts,
         root(Amounts {
             tokens: 2_000,
@@ -138,7 +138,7 @@ fn e06_after_a_crash_an_unaccounted_lease_counts_as_spent() {
 #[test]
 fn e06_a_lost_lease_is_lost_once() {
     let scripts = Scripts::root(vec![vec![call(5, 5)]]);
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     let root = EpisodeId::root();
     desk.crash(desk.log.entries.len());
     let lost = forfeits(&desk, &root);
@@ -165,7 +165,7 @@ fn e06_a_lost_lease_is_lost_once() {
 #[test]
 fn e06_an_owner_who_leaves_in_good_order_forfeits_nothing() {
     let scripts = Scripts::root(vec![vec![call(5, 5)], vec![call(5, 5)]]);
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.reply_next("four");
     desk.hand_over(ReleaseReason::Interrupted, Millis(1_000));
     assert_eq!(forfeits(&desk, &EpisodeId::root()), []);
@@ -180,7 +180,7 @@ fn e06_an_owner_who_leaves_in_good_order_forfeits_nothing() {
 #[test]
 fn e06_an_earlier_owners_lease_holds_once_the_new_owner_is_durable() {
     let scripts = Scripts::root(vec![vec![call(5, 5)], vec![call(5, 5)]]);
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.run
         .release(&mut desk.log, desk.now, ReleaseReason::Interrupted);
     desk.disk = Disk::Slow;
@@ -193,7 +193,7 @@ fn e06_an_earlier_owners_lease_holds_once_the_new_owner_is_durable() {
 
 /// A root that has spent ten tokens and whose lease reaches 125 further ones, with four children that took
 /// all but 62 of the rest, and a call that waits for the first of them.
-fn lease_beyond_what_is_left() -> Desk {
+fn lease_beyond_what_is_left() -> ManualHost {
     let child = |tokens: u64| {
         let mut request = spawn_request("child");
         request.at_least = Amounts {
@@ -212,7 +212,7 @@ fn lease_beyond_what_is_left() -> Desk {
         calls: 8,
         ..AMPLE
     };
-    let mut desk = Desk::open(scripts, root(amounts));
+    let mut desk = ManualHost::open(scripts, root(amounts));
     desk.reply_next("five!");
     desk
 }
@@ -241,7 +241,7 @@ fn e06_a_lease_does_not_reach_into_what_a_child_gives_back() {
 }
 
 /// Answers every call that is out with as many tokens as it may have, and adds up what that costs.
-fn answer_all(desk: &mut Desk) -> u64 {
+fn answer_all(desk: &mut ManualHost) -> u64 {
     let mut bill = 0;
     while desk.calls_out() > 0 {
         let sent = desk.sent();

@@ -9,19 +9,7 @@ mod audit;
 #[cfg(test)]
 mod clock;
 #[cfg(test)]
-mod closing;
-#[cfg(test)]
-mod council;
-#[cfg(test)]
-mod desk;
-#[cfg(test)]
-mod direct;
-#[cfg(test)]
-mod domains;
-#[cfg(test)]
 mod effects;
-#[cfg(test)]
-mod fixture;
 #[cfg(test)]
 mod holding;
 #[cfg(test)]
@@ -29,13 +17,9 @@ mod host_asks;
 #[cfg(test)]
 mod ids;
 #[cfg(test)]
-mod journal;
-#[cfg(test)]
 mod kill;
 #[cfg(test)]
 mod leases;
-#[cfg(test)]
-mod motion;
 #[cfg(test)]
 mod packets;
 #[cfg(test)]
@@ -43,48 +27,21 @@ mod packing;
 #[cfg(test)]
 mod permission;
 #[cfg(test)]
-mod phase_desk;
-#[cfg(test)]
-mod phases;
-#[cfg(test)]
-mod phases_commands;
-#[cfg(test)]
-mod phases_context;
-#[cfg(test)]
 mod protocol;
 #[cfg(test)]
 mod records;
 #[cfg(test)]
 mod recursion;
 #[cfg(test)]
-mod replay;
-#[cfg(test)]
 mod result;
-#[cfg(test)]
-mod retries;
-#[cfg(test)]
-mod rlm;
-#[cfg(test)]
-mod rlm_recipes;
-#[cfg(test)]
-mod rlm_turns;
-#[cfg(test)]
-mod script;
 #[cfg(test)]
 mod sharing;
 #[cfg(test)]
 mod spawning;
 #[cfg(test)]
-mod stages;
-mod starting;
-#[cfg(test)]
-mod stopping;
-#[cfg(test)]
 mod storm;
 #[cfg(test)]
 mod texts;
-#[cfg(test)]
-mod tools;
 #[cfg(test)]
 mod tree;
 #[cfg(test)]

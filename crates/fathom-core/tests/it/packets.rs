@@ -1,21 +1,21 @@
 //! Packets, one at a time: what goes first, what is shortened, what is left out, what is refused.
 
-use fathom_core::command::Command;
-use fathom_core::event::{EpisodeSpec, EventKind};
+use fathom_core::contract::stop::{Refusal, ShortenStage};
+use fathom_core::episode::program::{Ask, ModelAsk};
 use fathom_core::id::{AskId, EpisodeId};
+use fathom_core::journal::command::Command;
+use fathom_core::journal::event::{EpisodeSpec, EventKind};
 use fathom_core::model::{ChatMessage, ModelRole, Speaker};
 use fathom_core::packet::{
     Framing, HeaderField, HeaderLimits, KeepFrom, Packet, PacketFrame, PacketMeta, PacketRisk,
     PacketShare, SUMMARY_MARK, outline,
 };
-use fathom_core::program::{Ask, ModelAsk};
-use fathom_core::step::HostStep;
-use fathom_core::stop::{Refusal, ShortenStage};
+use fathom_core::run::step::HostStep;
 use fathom_core::text::Text;
 
-use crate::desk::{Desk, Sent};
-use crate::fixture::{AMPLE, root};
-use crate::script::{Heard, Scripts};
+use fathom_testkit::manual_host::host::{ManualHost, Sent};
+use fathom_testkit::manual_host::samples::{AMPLE, root};
+use fathom_testkit::manual_host::scripted_program::{Heard, Scripts};
 
 fn said(speaker: Speaker, text: &str) -> ChatMessage {
     ChatMessage::new(speaker, text)
@@ -52,11 +52,11 @@ fn framed(frame: PacketFrame) -> EpisodeSpec {
     started
 }
 
-fn open(packets: Vec<Packet>, frame: PacketFrame) -> (Desk, Scripts) {
+fn open(packets: Vec<Packet>, frame: PacketFrame) -> (ManualHost, Scripts) {
     let rounds = packets.into_iter().map(|packet| vec![ask(packet)]);
     let scripts = Scripts::root(rounds.collect());
     let heard = scripts.clone();
-    (Desk::open(scripts, framed(frame)), heard)
+    (ManualHost::open(scripts, framed(frame)), heard)
 }
 
 fn lines(sent: &Sent) -> Vec<(Speaker, &str)> {
@@ -64,7 +64,7 @@ fn lines(sent: &Sent) -> Vec<(Speaker, &str)> {
     messages.map(|m| (m.speaker, m.text.as_str())).collect()
 }
 
-fn metas(desk: &Desk) -> Vec<PacketMeta> {
+fn metas(desk: &ManualHost) -> Vec<PacketMeta> {
     let commands = desk.log.commands(&EpisodeId::root());
     let packets = commands.into_iter().filter_map(|command| match command {
         Command::CallModel { packet, .. } => Some(packet),
@@ -81,7 +81,7 @@ struct Question {
 }
 
 /// The text that the host is asked to shorten, and to what.
-fn to_shorten(desk: &mut Desk) -> (Question, String, u32) {
+fn to_shorten(desk: &mut ManualHost) -> (Question, String, u32) {
     let at = desk
         .steps
         .iter()
@@ -106,20 +106,20 @@ fn to_shorten(desk: &mut Desk) -> (Question, String, u32) {
     }
 }
 
-fn cannot(desk: &mut Desk, Question { ask, .. }: Question) {
+fn cannot(desk: &mut ManualHost, Question { ask, .. }: Question) {
     let reason = Refusal::Unavailable {
         what: "summariser".to_owned(),
     };
     desk.deliver(&EpisodeId::root(), EventKind::Refused { ask, reason });
 }
 
-fn shortened(desk: &mut Desk, Question { ask, round }: Question, text: &str) {
+fn shortened(desk: &mut ManualHost, Question { ask, round }: Question, text: &str) {
     let text = Text::from(text);
     let kind = EventKind::Summarised { ask, text, round };
     desk.deliver(&EpisodeId::root(), kind);
 }
 
-fn overruns(desk: &Desk) -> Vec<(HeaderField, ShortenStage, u64, u64, Option<u64>)> {
+fn overruns(desk: &ManualHost) -> Vec<(HeaderField, ShortenStage, u64, u64, Option<u64>)> {
     let events = desk.log.events(&EpisodeId::root()).into_iter();
     let overruns = events.filter_map(|event| match event {
         EventKind::TokenBudgetOverrun {
@@ -203,7 +203,7 @@ fn g01_a_packet_that_is_sent_again_counts_its_retries() {
     let first = desk.sent();
     desk.fail(
         &first,
-        crate::fixture::rate_limited(fathom_core::unit::Millis(1)),
+        fathom_testkit::manual_host::samples::rate_limited(fathom_core::unit::Millis(1)),
     );
     let metas = metas(&desk);
     assert_eq!(metas.len(), 2);
@@ -318,7 +318,7 @@ fn g02_without_an_mtu_the_window_less_the_output_cap_is_the_limit() {
         shares: vec![PacketShare::history(entries)],
         ..Packet::plain(vec![said(Speaker::User, "Is it so?")])
     };
-    let mut desk = Desk::new(Scripts::root(vec![vec![ask(packet)]]));
+    let mut desk = ManualHost::new(Scripts::root(vec![vec![ask(packet)]]));
     desk.window_tokens = Some(150);
     desk.start(framed(PacketFrame::default()));
     let sent = desk.sent();
@@ -401,7 +401,7 @@ fn g04_the_ladder_goes_from_the_summariser_to_lite_to_prime_to_an_error() {
     let (mut desk, heard) = open(vec![question()], frame);
     let (ask, ..) = to_shorten(&mut desk);
     cannot(&mut desk, ask);
-    let roles = |desk: &Desk| -> Vec<ModelRole> {
+    let roles = |desk: &ManualHost| -> Vec<ModelRole> {
         let commands = desk.log.commands(&EpisodeId::root()).into_iter();
         let calls = commands.filter_map(|command| match command {
             Command::CallModel { model, .. } => Some(model),
@@ -481,8 +481,8 @@ fn g04_a_failed_errand_takes_the_next_rung_and_counts_no_error() {
     let (ask, ..) = to_shorten(&mut desk);
     cannot(&mut desk, ask);
     let lite = desk.sent();
-    let failure = fathom_core::failure::ModelFailure::unsent(
-        fathom_core::failure::FailureKind::Rejected,
+    let failure = fathom_core::model::failure::ModelFailure::unsent(
+        fathom_core::model::failure::FailureKind::Rejected,
         "no such model",
     );
     desk.fail(&lite, failure);

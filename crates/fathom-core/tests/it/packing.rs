@@ -1,8 +1,10 @@
 //! Packets of every shape, under every limit, counted in every way.
 
-use fathom_core::command::Command;
-use fathom_core::event::{EpisodeSpec, EventKind, JournalRecord};
+use fathom_core::contract::stop::Refusal;
+use fathom_core::episode::program::{Ask, ModelAsk};
 use fathom_core::id::EpisodeId;
+use fathom_core::journal::command::Command;
+use fathom_core::journal::event::{EpisodeSpec, EventKind, JournalRecord};
 use fathom_core::model::{
     ChatMessage, CountPrecision, ModelRequest, ModelRole, RequestEstimate, Speaker,
 };
@@ -10,16 +12,14 @@ use fathom_core::packet::{
     Framing, HeaderField, HeaderLimits, KeepFrom, Packet, PacketFrame, PacketMeta, PacketShare,
     SUMMARY_MARK,
 };
-use fathom_core::program::{Ask, ModelAsk};
 use fathom_core::run::Run;
-use fathom_core::step::HostStep;
-use fathom_core::stop::Refusal;
+use fathom_core::run::step::HostStep;
 use fathom_core::text::Text;
 use proptest::prelude::*;
 
-use crate::fixture::{AMPLE, BEGIN, PRICE, root};
-use crate::journal::Journal;
-use crate::script::Scripts;
+use fathom_testkit::manual_host::log::Journal;
+use fathom_testkit::manual_host::samples::{AMPLE, BEGIN, PRICE, root};
+use fathom_testkit::manual_host::scripted_program::Scripts;
 
 /// Ways to count that differ as real tokenizers do.
 #[derive(Clone, Copy, Debug)]
@@ -159,7 +159,7 @@ enum End {
 
 impl Case {
     fn started(&self) -> EpisodeSpec {
-        let mut started = root(fathom_core::amounts::Amounts {
+        let mut started = root(fathom_core::budget::amounts::Amounts {
             tokens: 10_000_000,
             ..AMPLE
         });
@@ -223,8 +223,8 @@ impl Case {
                     EventKind::ModelReplied {
                         ask,
                         attempt: 1,
-                        outcome: fathom_core::event::ModelCallOutcome::Replied(
-                            crate::fixture::reply(1, &text),
+                        outcome: fathom_core::journal::event::ModelCallOutcome::Replied(
+                            fathom_testkit::manual_host::samples::reply(1, &text),
                         ),
                         jitter: 0,
                     }
@@ -414,7 +414,7 @@ fn g01_a_text_that_looks_like_meta_is_still_only_text() {
     let Some(HostStep::Measure { ask, request, .. }) = steps.into_iter().next_back() else {
         panic!("it is measured first");
     };
-    let kind = crate::fixture::measured(ask, &request, &[], 0, None);
+    let kind = fathom_testkit::manual_host::samples::measured(ask, &request, &[], 0, None);
     run.deliver(&mut log, BEGIN, EpisodeId::root(), kind);
     let commands = log.commands(&EpisodeId::root());
     let meta = commands.iter().find_map(|command| match command {

@@ -1,19 +1,21 @@
 //! What an episode may change outside: nothing, unless its contract says so.
 
+use fathom_core::contract::spawn::SpawnRequest;
+use fathom_core::contract::stop::Refusal;
 use fathom_core::contract::{AgentRole, Contract, PermissionMode};
-use fathom_core::event::EventKind;
+use fathom_core::episode::program::Ask;
+use fathom_core::episode::result::{NextAction, TaskPacket};
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::outcome::{NextAction, TaskPacket};
-use fathom_core::program::Ask;
-use fathom_core::recursion::SpawnRequest;
-use fathom_core::step::HostStep;
-use fathom_core::stop::Refusal;
+use fathom_core::journal::event::EventKind;
+use fathom_core::run::step::HostStep;
 
-use crate::desk::{Desk, at};
-use crate::fixture::{AMPLE, contract, effect, effect_request, root, spawn_request};
-use crate::script::{Heard, Scripts};
+use fathom_testkit::manual_host::host::{ManualHost, at};
+use fathom_testkit::manual_host::samples::{
+    AMPLE, contract, effect, effect_request, root, spawn_request,
+};
+use fathom_testkit::manual_host::scripted_program::{Heard, Scripts};
 
-fn proposed(desk: &Desk) -> usize {
+fn proposed(desk: &ManualHost) -> usize {
     let steps = desk.steps.iter();
     steps
         .filter(|step| matches!(step, HostStep::Decide { .. }))
@@ -42,7 +44,7 @@ fn e10_effects_of_a_read_only_child_are_escalated_to_its_parent() {
     let scripts = Scripts::root(vec![vec![Ask::Spawn(Box::new(request))]])
         .with("child", vec![vec![effect("event-1")]]);
     let heard = scripts.clone();
-    let desk = Desk::open(scripts, root(AMPLE));
+    let desk = ManualHost::open(scripts, root(AMPLE));
     assert_eq!(heard.refusals("child"), [Refusal::ReadOnly]);
     assert_eq!(proposed(&desk), 0);
     let wanted = NextAction::Task(TaskPacket {
@@ -68,7 +70,7 @@ fn e10_a_tool_that_is_not_on_the_list_is_refused() {
     request.tool = "delete".into();
     let scripts = Scripts::root(vec![vec![Ask::Effect(request)]]);
     let heard = scripts.clone();
-    let desk = Desk::open(scripts, root(AMPLE));
+    let desk = ManualHost::open(scripts, root(AMPLE));
     let tool = "delete".to_owned();
     assert_eq!(heard.refusals("root"), [Refusal::ToolNotAllowed { tool }]);
     assert_eq!(proposed(&desk), 0);
@@ -78,7 +80,7 @@ fn e10_a_tool_that_is_not_on_the_list_is_refused() {
 #[test]
 fn e10_an_acting_episode_proposes_what_is_on_its_list() {
     let scripts = Scripts::root(vec![vec![effect("event-1")]]);
-    let desk = Desk::open(scripts, root(AMPLE));
+    let desk = ManualHost::open(scripts, root(AMPLE));
     let proposal = HostStep::Decide {
         episode: EpisodeId::root(),
         ask: AskId(0),

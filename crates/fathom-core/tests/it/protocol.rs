@@ -1,19 +1,19 @@
 //! The council protocol: envelopes, motions and votes, escalation, and who is alive.
 
-use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::packet::PacketRisk;
-use fathom_core::protocol::{
+use fathom_core::council_bus::{
     CouncilRole, DeferralReason, Envelope, EnvelopeError, EscalationCause, EscalationTracker,
     HeartbeatState, InterruptCounter, MessageDraft, MessageId, MessageRejection, MessageType,
     MotionDecider, MotionOutcome, MotionRuling, MotionVote, RoleAssembly, RoleLiveness,
     SILENCE_MAX,
 };
+use fathom_core::id::{AskId, EpisodeId};
+use fathom_core::packet::PacketRisk;
 use fathom_core::unit::{Millis, PerMille, Timestamp};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 
-use crate::desk::at;
-use crate::fixture::BEGIN;
+use fathom_testkit::manual_host::host::at;
+use fathom_testkit::manual_host::samples::BEGIN;
 
 use CouncilRole::{CodeMind, Lite, Prime};
 use MotionVote::{Abstain, No, Yes};

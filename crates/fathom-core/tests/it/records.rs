@@ -1,11 +1,11 @@
 //! The guardrails of each kind of record, and what can be asked for.
 
-use fathom_core::domain::{OWNERS, owners};
-use fathom_core::id::Digest;
-use fathom_core::records::{
+use fathom_core::domain::records::{
     CAPSULE_CHARS_MAX, EVIDENCE_BYTES_MAX, LIST_MAX, READ_BYTES_MAX, RecordDraft, RecordFaultKind,
     RecordKind, RecordPointer, RecordRequest, RecordRule, SUMMARY_CHARS_MAX, check, sha256,
 };
+use fathom_core::domain::{OWNERS, owners};
+use fathom_core::id::Digest;
 use serde_json::{Value, json};
 
 /// A good body of each kind, with its evidence.

@@ -1,28 +1,30 @@
 //! When an episode may spawn another, and what a refusal looks like.
 
-use fathom_core::amounts::Dimension;
-use fathom_core::command::Command;
+use fathom_core::budget::amounts::Dimension;
+use fathom_core::contract::spawn::SpawnRequest;
+use fathom_core::contract::stop::{Refusal, StopReason};
 use fathom_core::contract::{Contract, RecursionPolicy, StopConditions, cap};
-use fathom_core::event::EventKind;
+use fathom_core::episode::program::Ask;
+use fathom_core::episode::result::EpisodeStatus;
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::outcome::EpisodeStatus;
-use fathom_core::program::Ask;
-use fathom_core::recursion::SpawnRequest;
-use fathom_core::stop::{Refusal, StopReason};
+use fathom_core::journal::command::Command;
+use fathom_core::journal::event::EventKind;
 
-use crate::desk::Desk;
-use crate::fixture::{AMPLE, CLASSES, HELPER, call, contract, root, spawn, spawn_request};
-use crate::script::{Heard, Scripts};
 use crate::spawning::TRIGGERS;
+use fathom_testkit::manual_host::host::ManualHost;
+use fathom_testkit::manual_host::samples::{
+    AMPLE, CLASSES, HELPER, call, contract, root, spawn, spawn_request,
+};
+use fathom_testkit::manual_host::scripted_program::{Heard, Scripts};
 
 /// Asks a root with `contract` for one child and says what became of it.
-pub(crate) fn ask_for(request: SpawnRequest, contract: Contract) -> Result<Desk, Refusal> {
+pub(crate) fn ask_for(request: SpawnRequest, contract: Contract) -> Result<ManualHost, Refusal> {
     let scripts = Scripts::root(vec![vec![Ask::Spawn(Box::new(request))]])
         .with("child", vec![vec![call(5, 5)]]);
     let heard = scripts.clone();
     let mut started = root(AMPLE);
     started.contract = contract;
-    let desk = Desk::open(scripts, started);
+    let desk = ManualHost::open(scripts, started);
     match heard.refusals("root").as_slice() {
         [] => {
             assert_eq!(desk.run.episodes(), 2);
@@ -77,7 +79,7 @@ fn e02_a_refused_spawn_is_an_event_and_reaches_the_program() {
     let heard = scripts.clone();
     let mut started = root(AMPLE);
     started.contract.recursion.max_depth = 0;
-    let desk = Desk::open(scripts, started);
+    let desk = ManualHost::open(scripts, started);
     let root = EpisodeId::root();
     let (ask, reason) = (AskId(0), Refusal::Depth { max_depth: 0 });
     let command = Command::Refuse {
@@ -175,7 +177,7 @@ fn e03_the_tree_is_no_deeper_than_the_policy_says() {
         .with("third", vec![vec![spawn("fourth")]])
         .with("fourth", vec![]);
     let heard = scripts.clone();
-    let desk = Desk::open(scripts, root(AMPLE));
+    let desk = ManualHost::open(scripts, root(AMPLE));
     assert_eq!(desk.run.episodes(), 3);
     assert_eq!(heard.refusals("third"), [Refusal::Depth { max_depth: 2 }]);
     assert_eq!(desk.result().depth_reached, 2);
@@ -190,7 +192,7 @@ fn e03_an_episode_has_no_more_children_than_the_policy_says() {
     let heard = scripts.clone();
     let mut started = root(AMPLE);
     started.contract = contract.clone();
-    let mut desk = Desk::open(scripts, started);
+    let mut desk = ManualHost::open(scripts, started);
     desk.reply_next("one");
     desk.reply_next("two");
     // The first child is over by now and counts all the same.
@@ -213,7 +215,7 @@ fn e03_the_whole_tree_has_no_more_episodes_than_the_policy_says() {
     started.contract = contract.clone();
     // The budget alone would allow twelve.
     assert_eq!(started.budget.amounts.episodes, 12);
-    let mut desk = Desk::open(scripts, started);
+    let mut desk = ManualHost::open(scripts, started);
     for said in 0..8 {
         if desk.calls_out() > 0 {
             desk.reply_next(&format!("part {said}"));

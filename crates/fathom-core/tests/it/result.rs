@@ -1,24 +1,24 @@
 //! What every episode leaves behind.
 
-use fathom_core::amounts::Amounts;
+use fathom_core::budget::amounts::Amounts;
 use fathom_core::contract::AgentRole;
-use fathom_core::event::{EventKind, ReleaseReason, Signal};
-use fathom_core::id::{EpisodeId, Seq};
-use fathom_core::outcome::{
+use fathom_core::contract::stop::StopReason;
+use fathom_core::episode::program::Ask;
+use fathom_core::episode::result::{
     BudgetUse, Decision, EpisodeResult, EpisodeStatus, NextAction, ProgramVerdict, ResultSummary,
     TaskPacket, clip,
 };
-use fathom_core::program::Ask;
-use fathom_core::stop::StopReason;
+use fathom_core::id::{EpisodeId, Seq};
+use fathom_core::journal::event::{EventKind, ReleaseReason, Signal};
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use serde_json::json;
 
-use crate::desk::{Desk, at};
-use crate::fixture::{AMPLE, PRICE, TIME, call, root, spawn, verdict};
-use crate::script::Scripts;
+use fathom_testkit::manual_host::host::{ManualHost, at};
+use fathom_testkit::manual_host::samples::{AMPLE, PRICE, TIME, call, root, spawn, verdict};
+use fathom_testkit::manual_host::scripted_program::Scripts;
 
 #[test]
 fn e08_a_result_has_all_its_fields() {
@@ -43,7 +43,7 @@ fn e08_a_result_has_all_its_fields() {
         vec![call(5, 5)],
         vec![Ask::Finish(Box::new(said.clone()))],
     ]);
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.wait(Millis(250));
     desk.reply_next("four");
     let spent = Amounts {
@@ -83,7 +83,7 @@ fn e08_a_result_has_all_its_fields() {
 
 #[test]
 fn e08_a_result_reads_as_it_was_written() {
-    let mut desk = Desk::open(Scripts::root(vec![vec![call(5, 5)]]), root(AMPLE));
+    let mut desk = ManualHost::open(Scripts::root(vec![vec![call(5, 5)]]), root(AMPLE));
     desk.reply_next("done");
     let written = serde_json::to_value(desk.result()).unwrap();
     for field in [
@@ -110,7 +110,7 @@ fn e08_a_result_reads_as_it_was_written() {
 fn e08_the_position_is_the_last_record_of_the_chain_whatever_came_between() {
     let scripts =
         Scripts::root(vec![vec![spawn("child"), call(5, 5)]]).with("child", vec![vec![call(5, 5)]]);
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.crash(desk.log.entries.len());
     desk.reply_next("one");
     desk.hand_over(ReleaseReason::Interrupted, Millis(5));
@@ -127,7 +127,7 @@ fn e08_the_position_is_the_last_record_of_the_chain_whatever_came_between() {
 #[test]
 fn e08_a_parent_learns_its_childs_result_and_head() {
     let scripts = Scripts::root(vec![vec![spawn("child")]]).with("child", vec![vec![call(5, 5)]]);
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.reply_next("part");
     let child = at(&[0]);
     let last = desk
@@ -195,7 +195,7 @@ proptest! {
     fn e08_the_goal_of_a_stopped_episode_never_breaks_its_summary(goal in any::<String>()) {
         let mut started = root(AMPLE);
         started.goal = Text::new(goal);
-        let mut desk = Desk::open(Scripts::root(vec![vec![call(5, 5)]]), started);
+        let mut desk = ManualHost::open(Scripts::root(vec![vec![call(5, 5)]]), started);
         desk.signal(&Signal::Cancel);
         let sent = desk.sent();
         desk.reply(&sent, "late");

@@ -2,19 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use fathom_core::amounts::{Amounts, Dimension};
-use fathom_core::command::Command;
+use fathom_core::budget::amounts::{Amounts, Dimension};
+use fathom_core::budget::ledger::{
+    BudgetAccounts, Ledger, ReservationOverrun, SHARED, crossed, share,
+};
+use fathom_core::contract::stop::Refusal;
+use fathom_core::episode::program::Ask;
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::ledger::{BudgetAccounts, Ledger, ReservationOverrun, SHARED, crossed, share};
-use fathom_core::program::Ask;
-use fathom_core::stop::Refusal;
+use fathom_core::journal::command::Command;
 use fathom_core::unit::{Millis, Nanodollars};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 
-use crate::desk::{Desk, at};
-use crate::fixture::{AMPLE, call, root, spawn, spawn_request};
-use crate::script::Scripts;
+use fathom_testkit::manual_host::host::{ManualHost, at};
+use fathom_testkit::manual_host::samples::{AMPLE, call, root, spawn, spawn_request};
+use fathom_testkit::manual_host::scripted_program::Scripts;
 
 fn amounts(most: u64) -> impl Strategy<Value = Amounts> {
     (0..=most, 0..=most, 0..=most, 0..=most, 0..=most).prop_map(
@@ -255,11 +257,11 @@ fn e07_episodes_and_empty_dimensions_have_no_closing_mark() {
 }
 
 /// Spawns `count` children at once and says what each got.
-fn grants(amounts: Amounts, count: usize) -> (Vec<Amounts>, Desk, Scripts) {
+fn grants(amounts: Amounts, count: usize) -> (Vec<Amounts>, ManualHost, Scripts) {
     let scripts =
         Scripts::root(vec![vec![spawn("child"); count]]).with("child", vec![vec![call(5, 5)]]);
     let heard = scripts.clone();
-    let desk = Desk::open(scripts, root(amounts));
+    let desk = ManualHost::open(scripts, root(amounts));
     let commands = desk.log.commands(&EpisodeId::root());
     let granted = commands
         .iter()
@@ -303,7 +305,7 @@ fn e06_a_child_that_needs_more_than_half_is_held_and_then_refused() {
     let scripts =
         Scripts::root(vec![vec![call(5, 5), Ask::Spawn(Box::new(request))]]).with("child", vec![]);
     let heard = scripts.clone();
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     assert!(heard.refusals("root").is_empty(), "a call is in flight");
     desk.reply_next("done");
     let dimension = Dimension::Tokens;
@@ -324,7 +326,7 @@ fn e06_the_unspent_part_comes_back() {
 fn e06_time_is_a_nested_deadline_and_never_divided() {
     let scripts = Scripts::root(vec![vec![call(5, 5)], vec![spawn("child"), spawn("child")]])
         .with("child", vec![vec![call(5, 5)]]);
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.wait(Millis(100_000));
     desk.reply_next("first");
     for child in [at(&[0]), at(&[1])] {

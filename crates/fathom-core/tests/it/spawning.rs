@@ -1,17 +1,19 @@
 //! What a spawn must say: its class, a trigger that belongs to it, and a contract no wider than its parent's.
 
-use fathom_core::amounts::Amounts;
+use fathom_core::budget::amounts::Amounts;
+use fathom_core::contract::spawn::{SpawnClass, SpawnRequest, SpawnTrigger};
+use fathom_core::contract::stop::{Refusal, StopReason};
 use fathom_core::contract::{Contract, PermissionMode, RecursionPolicy};
 use fathom_core::effect::EffectOutcome;
-use fathom_core::event::{EpisodeOrigin, EventKind};
-use fathom_core::program::Ask;
-use fathom_core::recursion::{SpawnClass, SpawnRequest, SpawnTrigger};
-use fathom_core::stop::{Refusal, StopReason};
+use fathom_core::episode::program::Ask;
+use fathom_core::journal::event::{EpisodeOrigin, EventKind};
 
-use crate::desk::{Desk, at};
-use crate::fixture::{AMPLE, CLASSES, HELPER, call, contract, effect, root, spawn_request};
 use crate::recursion::{ask_for, child, policy};
-use crate::script::Scripts;
+use fathom_testkit::manual_host::host::{ManualHost, at};
+use fathom_testkit::manual_host::samples::{
+    AMPLE, CLASSES, HELPER, call, contract, effect, root, spawn_request,
+};
+use fathom_testkit::manual_host::scripted_program::Scripts;
 
 /// Every trigger with the letter of its class.
 pub(crate) const TRIGGERS: [(SpawnTrigger, char); 15] = [
@@ -210,7 +212,7 @@ fn e04_after_an_effect_repair_waits_for_verification() {
     ])
     .with("child", vec![vec![call(5, 5)]]);
     let heard = scripts.clone();
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.reply_next("mended");
     desk.allow();
     let place = desk.attempt();
@@ -237,7 +239,7 @@ fn e04_a_verification_that_fails_verifies_nothing() {
     ])
     .with("idle", vec![vec![]]);
     let heard = scripts.clone();
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.allow();
     let place = desk.attempt();
     desk.settle(
@@ -258,7 +260,7 @@ fn e04_a_verification_begun_before_the_effect_does_not_count() {
     ])
     .with("child", vec![vec![call(5, 5)]]);
     let heard = scripts.clone();
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.allow();
     let place = desk.attempt();
     desk.reply_next("all is well");

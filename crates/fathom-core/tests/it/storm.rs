@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use fathom_core::amounts::Amounts;
-use fathom_core::command::Command;
+use fathom_core::budget::amounts::Amounts;
+use fathom_core::episode::program::ProgramFactory;
 use fathom_core::id::{EpisodeId, Epoch};
-use fathom_core::program::ProgramFactory;
+use fathom_core::journal::command::Command;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 
 use crate::audit::audit;
-use crate::desk::refold;
 use crate::tree::{Node, limits, node};
 use crate::weather::{Climate, Weather};
+use fathom_testkit::manual_host::host::refold;
 
 fn cases(cases: u32) -> Config {
     Config {

@@ -1,37 +1,37 @@
 //! Free text is kept apart from events, encrypted: every one of them must be found.
 
-use fathom_core::amounts::{Amounts, Dimension};
-use fathom_core::cell::{
-    CellAnswer, CellCall, CellError, CellErrorKind, CellException, CellExceptionKind, CellLimits,
-    CellOutcome, CellOutput, CellQuestion, CellReply, CellResult, CellTask, CellValue,
-    ContextSource, ValueFormat,
-};
-use fathom_core::command::{Command, ExternalWait, OutputBlock};
+use fathom_core::budget::amounts::{Amounts, Dimension};
 use fathom_core::contract::AgentRole;
+use fathom_core::contract::spawn::{SpawnClass, SpawnRequest, SpawnTrigger};
+use fathom_core::contract::stop::{Refusal, ShortenStage, StopReason};
+use fathom_core::council_bus::{CouncilRole, MessageDraft};
 use fathom_core::domain::{DomainAccess, DomainRequest};
 use fathom_core::effect::{
     DecisionGrounds, DryRun, EffectOutcome, EffectRequest, Evidence, KillScope, PolicyDecision,
 };
-use fathom_core::event::{
-    EpisodeOrigin, EpisodeSpec, Event, EventKind, JournalRecord, ModelCallOutcome, ReleaseReason,
-    Signal,
-};
-use fathom_core::failure::{FailureKind, ModelFailure};
-use fathom_core::id::{AskId, Digest, EpisodeId, Epoch, Seq};
-use fathom_core::model::{ChatMessage, ModelRequest, ModelRole, ReuseGrant, Speaker};
-use fathom_core::outcome::{
+use fathom_core::episode::result::{
     BudgetUse, Decision, EpisodeResult, EpisodeStatus, HandoffTicket, NextAction, ResultSummary,
     TaskPacket,
 };
+use fathom_core::id::{AskId, Digest, EpisodeId, Epoch, Seq};
+use fathom_core::journal::command::{Command, ExternalWait, OutputBlock};
+use fathom_core::journal::event::{
+    EpisodeOrigin, EpisodeSpec, Event, EventKind, JournalRecord, ModelCallOutcome, ReleaseReason,
+    Signal,
+};
+use fathom_core::model::failure::{FailureKind, ModelFailure};
+use fathom_core::model::tool_call::{ToolCall, ToolSpec};
+use fathom_core::model::{ChatMessage, ModelRequest, ModelRole, ReuseGrant, Speaker};
 use fathom_core::packet::{HeaderField, PacketFrame, PacketId, PacketMeta};
-use fathom_core::protocol::{CouncilRole, MessageDraft};
-use fathom_core::recursion::{SpawnClass, SpawnRequest, SpawnTrigger};
-use fathom_core::stop::{Refusal, ShortenStage, StopReason};
+use fathom_core::sandbox::{
+    CellAnswer, CellCall, CellError, CellErrorKind, CellException, CellExceptionKind, CellLimits,
+    CellOutcome, CellOutput, CellQuestion, CellReply, CellResult, CellTask, CellValue,
+    ContextSource, ValueFormat,
+};
 use fathom_core::text::{Text, VisitTexts};
-use fathom_core::tool::{ToolCall, ToolSpec};
 use fathom_core::unit::{Millis, Timestamp};
 
-use crate::fixture::{self, AMPLE, root, spawn_request};
+use fathom_testkit::manual_host::samples::{self, AMPLE, root, spawn_request};
 
 /// Stands in every text and nowhere else.
 const CANARY: &str = "canary";
@@ -74,7 +74,7 @@ fn request() -> ModelRequest {
             description: canary(),
             schema: canary(),
         }],
-        ..fixture::request("")
+        ..samples::request("")
     }
 }
 
@@ -99,7 +99,7 @@ fn failure() -> ModelFailure {
 }
 
 fn effect() -> EffectRequest {
-    let mut effect = fixture::effect_request("event-1");
+    let mut effect = samples::effect_request("event-1");
     effect.arguments = canary();
     effect
 }
@@ -171,7 +171,7 @@ fn events() -> Vec<EventKind> {
         outcome,
         jitter: 0,
     };
-    let mut reply = fixture::reply(1, "");
+    let mut reply = samples::reply(1, "");
     reply.tool_calls = vec![ToolCall {
         name: canary(),
         arguments: canary(),
@@ -185,9 +185,9 @@ fn events() -> Vec<EventKind> {
         },
         EventKind::Measured {
             ask,
-            measured: fixture::measure(&request(), None),
+            measured: samples::measure(&request(), None),
             weights: vec![1],
-            recalled: Some(Box::new(fixture::reply(1, CANARY))),
+            recalled: Some(Box::new(samples::reply(1, CANARY))),
             round: 0,
         },
         EventKind::Summarised {

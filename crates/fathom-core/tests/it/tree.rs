@@ -1,14 +1,14 @@
 //! Random trees of episodes: what each asks for, round by round, and what the run may use.
 
-use fathom_core::amounts::Amounts;
+use fathom_core::budget::amounts::Amounts;
 use fathom_core::contract::{Contract, RecursionPolicy};
-use fathom_core::event::EpisodeSpec;
-use fathom_core::program::{Ask, OnOutage};
+use fathom_core::episode::program::{Ask, OnOutage};
+use fathom_core::journal::event::EpisodeSpec;
 use fathom_core::unit::Nanodollars;
 use proptest::prelude::*;
 
-use crate::fixture;
-use crate::script::Scripts;
+use fathom_testkit::manual_host::samples;
+use fathom_testkit::manual_host::scripted_program::Scripts;
 
 /// Something an episode of a random tree wants.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ pub(crate) fn limits() -> impl Strategy<Value = Amounts> {
 }
 
 fn contract() -> Contract {
-    let contract = fixture::contract();
+    let contract = samples::contract();
     Contract {
         recursion: RecursionPolicy {
             max_depth: 4,
@@ -93,9 +93,9 @@ impl Node {
         };
         let name = grower.grow(self);
         let started = EpisodeSpec {
-            program: fixture::program(&name),
+            program: samples::program(&name),
             contract: contract(),
-            ..fixture::root(limits)
+            ..samples::root(limits)
         };
         (grower.scripts, started)
     }
@@ -127,17 +127,17 @@ impl Grower {
                 output,
                 on_outage,
             } => {
-                let mut ask = fixture::model_ask(*input, *output);
+                let mut ask = samples::model_ask(*input, *output);
                 ask.on_outage = *on_outage;
                 Ask::Model(Box::new(ask))
             }
             Want::Effect => {
                 self.effects += 1;
-                fixture::effect(&format!("event-{}", self.effects))
+                samples::effect(&format!("event-{}", self.effects))
             }
             Want::Child { node, least_tokens } => {
                 let name = self.grow(node);
-                let mut request = fixture::spawn_request(&name);
+                let mut request = samples::spawn_request(&name);
                 request.contract = contract();
                 request.at_least = Amounts {
                     tokens: *least_tokens,

@@ -1,23 +1,23 @@
 //! Moments that a program waits for, and messages that it posts.
 
-use fathom_core::amounts::Dimension;
-use fathom_core::command::{Command, ExternalWait};
-use fathom_core::event::{EventKind, ReleaseReason};
+use fathom_core::budget::amounts::Dimension;
+use fathom_core::contract::stop::{ErrorClass, StopReason};
+use fathom_core::council_bus::{CouncilRole, Envelope, MessageDraft, MessageId, messages};
+use fathom_core::episode::program::Ask;
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::program::Ask;
-use fathom_core::protocol::{CouncilRole, Envelope, MessageDraft, MessageId, messages};
-use fathom_core::step::HostStep;
-use fathom_core::stop::{ErrorClass, StopReason};
+use fathom_core::journal::command::{Command, ExternalWait};
+use fathom_core::journal::event::{EventKind, ReleaseReason};
+use fathom_core::run::step::HostStep;
 use fathom_core::unit::{Millis, Timestamp};
 
-use crate::desk::{Desk, at};
-use crate::fixture::{AMPLE, BEGIN, TIME, call, root, spawn};
-use crate::script::{Heard, Scripts};
+use fathom_testkit::manual_host::host::{ManualHost, at};
+use fathom_testkit::manual_host::samples::{AMPLE, BEGIN, TIME, call, root, spawn};
+use fathom_testkit::manual_host::scripted_program::{Heard, Scripts};
 
 const SOON: Timestamp = BEGIN.plus(Millis(30_000));
 const DAY: Millis = Millis(86_400_000);
 
-fn timers(desk: &Desk) -> Vec<Timestamp> {
+fn timers(desk: &ManualHost) -> Vec<Timestamp> {
     let steps = desk.steps.iter();
     steps
         .filter_map(|step| match step {
@@ -31,7 +31,7 @@ fn post(words: &str) -> Ask {
     Ask::Post(Box::new(MessageDraft::info(CouncilRole::Lite, words)))
 }
 
-fn tick(desk: &mut Desk, at: Timestamp) {
+fn tick(desk: &mut ManualHost, at: Timestamp) {
     desk.now = at;
     desk.deliver(&EpisodeId::root(), EventKind::Tick);
 }
@@ -39,7 +39,7 @@ fn tick(desk: &mut Desk, at: Timestamp) {
 #[test]
 fn c11_a_program_is_told_when_its_moment_comes() {
     let scripts = Scripts::root(vec![vec![Ask::Wake(SOON)]]);
-    let mut desk = Desk::open(scripts.clone(), root(AMPLE));
+    let mut desk = ManualHost::open(scripts.clone(), root(AMPLE));
     assert!(!desk.is_over(), "who waits for a moment is not idle");
     assert_eq!(timers(&desk).last(), Some(&SOON));
     desk.steps.clear();
@@ -59,7 +59,7 @@ fn c11_the_last_moment_asked_for_holds() {
         vec![Ask::Wake(SOON), Ask::Wake(later), call(5, 5)],
         vec![call(5, 5)],
     ]);
-    let mut desk = Desk::open(scripts.clone(), root(AMPLE));
+    let mut desk = ManualHost::open(scripts.clone(), root(AMPLE));
     assert_eq!(timers(&desk).last(), Some(&later));
     tick(&mut desk, SOON);
     assert_eq!(scripts.heard("root"), []);
@@ -74,7 +74,7 @@ fn c11_the_last_moment_asked_for_holds() {
 #[test]
 fn c11_a_moment_does_not_outlast_the_episodes_time() {
     let scripts = Scripts::root(vec![vec![Ask::Wake(BEGIN.plus(DAY))]]);
-    let mut desk = Desk::open(scripts.clone(), root(AMPLE));
+    let mut desk = ManualHost::open(scripts.clone(), root(AMPLE));
     assert_eq!(timers(&desk).last(), Some(&BEGIN.plus(TIME)));
     desk.ring(&EpisodeId::root());
     let dimension = Dimension::Time;
@@ -88,7 +88,7 @@ fn c11_a_moment_does_not_outlast_the_episodes_time() {
 #[test]
 fn c11_a_moment_that_has_passed_comes_a_little_later() {
     let scripts = Scripts::root(vec![vec![Ask::Wake(Timestamp(0))]]);
-    let desk = Desk::open(scripts, root(AMPLE));
+    let desk = ManualHost::open(scripts, root(AMPLE));
     assert_eq!(timers(&desk).last(), Some(&BEGIN.plus(Millis(10))));
 }
 
@@ -96,7 +96,7 @@ fn c11_a_moment_that_has_passed_comes_a_little_later() {
 fn c11_a_new_owner_waits_for_the_same_moment() {
     for crash in [true, false] {
         let scripts = Scripts::root(vec![vec![Ask::Wake(SOON)]]);
-        let mut desk = Desk::open(scripts.clone(), root(AMPLE));
+        let mut desk = ManualHost::open(scripts.clone(), root(AMPLE));
         if crash {
             desk.crash(desk.log.entries.len());
         } else {
@@ -112,7 +112,7 @@ fn c11_a_new_owner_waits_for_the_same_moment() {
 #[test]
 fn c11_a_moment_is_forgotten_with_the_records_that_asked_for_it() {
     let scripts = Scripts::root(vec![vec![call(5, 5)], vec![Ask::Wake(SOON)]]);
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     let before = desk.log.entries.len();
     desk.reply_next("go");
     assert_eq!(timers(&desk).last(), Some(&SOON));
@@ -126,8 +126,8 @@ fn c11_a_moment_is_forgotten_with_the_records_that_asked_for_it() {
 #[test]
 fn c11_a_moment_that_comes_after_the_end_changes_nothing() {
     let scripts = Scripts::root(vec![vec![Ask::Wake(SOON), call(5, 50)], vec![call(1, 1)]]);
-    let mut desk = Desk::open(scripts.clone(), root(AMPLE));
-    desk.signal(&fathom_core::event::Signal::Cancel);
+    let mut desk = ManualHost::open(scripts.clone(), root(AMPLE));
+    desk.signal(&fathom_core::journal::event::Signal::Cancel);
     let count = desk.log.entries.len();
     tick(&mut desk, SOON);
     assert_eq!(scripts.heard("root"), []);
@@ -151,7 +151,7 @@ fn c11_messages_stand_in_the_record_in_order() {
         vec![spawn("child"), post("three")],
     ])
     .with("child", vec![vec![post("below"), call(5, 5)]]);
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.wait(Millis(700));
     desk.reply_next("go");
     desk.reply_next("done");
@@ -182,7 +182,7 @@ fn c11_messages_stand_in_the_record_in_order() {
 #[test]
 fn c11_a_message_is_not_posted_again_by_a_new_owner() {
     let scripts = Scripts::root(vec![vec![post("once"), call(5, 5)]]);
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.crash(desk.log.entries.len());
     desk.crash(desk.log.entries.len());
     desk.reply_next("done");
@@ -193,7 +193,7 @@ fn c11_a_message_is_not_posted_again_by_a_new_owner() {
 #[test]
 fn c11_a_program_that_only_posts_is_idle() {
     let scripts = Scripts::root(vec![vec![post("hello?")]]);
-    let desk = Desk::open(scripts, root(AMPLE));
+    let desk = ManualHost::open(scripts, root(AMPLE));
     let class = ErrorClass::Idle;
     assert_eq!(desk.result().stop_reason, StopReason::Failure { class });
 }

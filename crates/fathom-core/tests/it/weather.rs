@@ -4,23 +4,25 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use fathom_core::amounts::Amounts;
+use fathom_core::budget::amounts::Amounts;
+use fathom_core::budget::ledger::BudgetAccounts;
 use fathom_core::effect::{EffectOutcome, KillScope, PolicyDecision};
+use fathom_core::episode::program::ProgramFactory;
 use fathom_core::episode::{Episode, billed};
-use fathom_core::event::{EpisodeSpec, EventKind, ModelCallOutcome, ReleaseReason, Signal};
-use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, EpisodeId, Epoch};
-use fathom_core::ledger::BudgetAccounts;
+use fathom_core::journal::event::{
+    EpisodeSpec, EventKind, ModelCallOutcome, ReleaseReason, Signal,
+};
+use fathom_core::model::failure::{FailureKind, ModelFailure};
 use fathom_core::model::{FinishReason, ModelReply, ModelRequest, RequestEstimate};
-use fathom_core::program::ProgramFactory;
 use fathom_core::run::Run;
-use fathom_core::step::{HostStep, LogPosition, RunWait};
+use fathom_core::run::step::{HostStep, LogPosition, RunWait};
 use fathom_core::unit::{Millis, Timestamp};
 
-use crate::desk::refold;
-use crate::fixture::{self, BEGIN, BINDING, terms};
-use crate::journal::Journal;
-use crate::script::Scripts;
+use fathom_testkit::manual_host::host::refold;
+use fathom_testkit::manual_host::log::Journal;
+use fathom_testkit::manual_host::samples::{self, BEGIN, BINDING, terms};
+use fathom_testkit::manual_host::scripted_program::Scripts;
 
 /// No run of these tests needs more moves than this to end.
 const MOVES_MAX: usize = 6_000;
@@ -325,7 +327,7 @@ impl Weather {
                     round,
                     ..
                 } => {
-                    let kind = fixture::measured(ask, &request, &weigh, round, None);
+                    let kind = samples::measured(ask, &request, &weigh, round, None);
                     self.work.push(Work::Measure(episode, kind));
                 }
                 HostStep::Call {
@@ -403,7 +405,7 @@ impl Weather {
                     Some(_) => ModelFailure::sent(kind, words),
                     None => ModelFailure::unsent(kind, words),
                 };
-                let request = fixture::request("");
+                let request = samples::request("");
                 self.replied(wire, &measured(&request), ModelCallOutcome::Failed(failure));
             }
             Work::Decide(episode, ask) => {
@@ -449,12 +451,12 @@ impl Weather {
         }
         let failed = ModelCallOutcome::Failed;
         match self.dice.roll(32) {
-            20 | 21 => failed(fixture::rate_limited(Millis(5_000))),
+            20 | 21 => failed(samples::rate_limited(Millis(5_000))),
             22 | 23 => failed(ModelFailure::sent(FailureKind::Timeout, "too slow")),
             24 => failed(ModelFailure::unsent(FailureKind::Connection, "no route")),
-            25 | 26 => failed(fixture::billed(FailureKind::Empty, input, 0)),
+            25 | 26 => failed(samples::billed(FailureKind::Empty, input, 0)),
             27 => failed(ModelFailure::unsent(FailureKind::Auth, "no key")),
-            28 => failed(fixture::billed(FailureKind::Refused, input, output)),
+            28 => failed(samples::billed(FailureKind::Refused, input, output)),
             face => {
                 self.said += 1;
                 ModelCallOutcome::Replied(ModelReply {
@@ -465,7 +467,7 @@ impl Weather {
                     } else {
                         FinishReason::Complete
                     },
-                    usage: fixture::usage(input, output),
+                    usage: samples::usage(input, output),
                     latency: Millis(1),
                     timing: None,
                     recalled: None,
@@ -492,5 +494,5 @@ impl Weather {
 }
 
 fn measured(request: &ModelRequest) -> RequestEstimate {
-    fixture::measure(request, None)
+    samples::measure(request, None)
 }

@@ -1,19 +1,25 @@
 //! An episode whose verdict stands still owes its calls, children and effects an end.
 
-use fathom_core::command::OutputBlock;
+use fathom_core::contract::stop::StopReason;
 use fathom_core::effect::{EffectOutcome, PolicyDecision};
-use fathom_core::event::{EventKind, ModelCallOutcome, ProgramSpec, ReleaseReason, Signal};
-use fathom_core::failure::{FailureKind, ModelFailure};
+use fathom_core::episode::program::{
+    Ask, Program, ProgramError, ProgramFactory, ProgramInput, ProgramView,
+};
+use fathom_core::episode::result::EpisodeStatus;
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::outcome::EpisodeStatus;
-use fathom_core::program::{Ask, Program, ProgramError, ProgramFactory, ProgramInput, ProgramView};
-use fathom_core::step::{HostStep, LogPosition, RunWait};
-use fathom_core::stop::StopReason;
+use fathom_core::journal::command::OutputBlock;
+use fathom_core::journal::event::{
+    EventKind, ModelCallOutcome, ProgramSpec, ReleaseReason, Signal,
+};
+use fathom_core::model::failure::{FailureKind, ModelFailure};
+use fathom_core::run::step::{HostStep, LogPosition, RunWait};
 use fathom_core::text::Text;
 
-use crate::desk::{Desk, Disk, at};
-use crate::fixture::{AMPLE, call, effect, finish, reply, root, spawn, terms};
-use crate::script::Scripts;
+use fathom_testkit::manual_host::host::{Disk, ManualHost, at};
+use fathom_testkit::manual_host::samples::{
+    AMPLE, call, effect, finish, reply, root, spawn, terms,
+};
+use fathom_testkit::manual_host::scripted_program::Scripts;
 
 /// Asks for two calls, a child and an effect, and is done with the first reply.
 struct Hasty;
@@ -61,8 +67,8 @@ fn cancelled() -> ModelFailure {
 }
 
 /// A verdict stands while two calls, a child with its call and an effect are out.
-fn winding_down() -> Desk {
-    let mut desk = Desk::open(Hasty, root(AMPLE));
+fn winding_down() -> ManualHost {
+    let mut desk = ManualHost::open(Hasty, root(AMPLE));
     assert_eq!(desk.calls_out(), 4);
     desk.allow();
     desk.reply_next("four");
@@ -115,7 +121,7 @@ fn x04_a_crash_while_winding_down_ends_the_same_way() {
 }
 
 /// A host that answers whatever is asked.
-fn answer_all(desk: &mut Desk) {
+fn answer_all(desk: &mut ManualHost) {
     while let Some(step) = desk.steps.pop() {
         let (episode, kind) = match step {
             HostStep::Call {
@@ -192,7 +198,7 @@ fn x04_a_crash_at_any_record_of_the_wind_down_ends_with_a_result() {
 fn e05_a_child_spawned_with_the_last_breath_is_stopped_at_once() {
     let scripts = Scripts::root(vec![vec![spawn("child"), finish(Some("bye"))]])
         .with("child", vec![vec![call(5, 5)]]);
-    let desk = Desk::open(scripts, root(AMPLE));
+    let desk = ManualHost::open(scripts, root(AMPLE));
     assert_eq!(desk.run.episodes(), 2);
     let child = desk.log.of(&at(&[0])).find_map(|record| record.result());
     assert_eq!(
@@ -205,7 +211,7 @@ fn e05_a_child_spawned_with_the_last_breath_is_stopped_at_once() {
 
 #[test]
 fn e05_a_run_that_was_let_go_takes_nothing_more() {
-    let mut desk = Desk::open(Scripts::root(vec![vec![call(5, 5)]]), root(AMPLE));
+    let mut desk = ManualHost::open(Scripts::root(vec![vec![call(5, 5)]]), root(AMPLE));
     let sent = desk.sent();
     desk.run
         .release(&mut desk.log, desk.now, ReleaseReason::Interrupted);
@@ -227,7 +233,7 @@ fn x03_what_must_be_shown_is_shown_before_a_run_waits() {
         vec![effect("event-1")],
         vec![Ask::Emit(block.clone()), effect("event-2")],
     ]);
-    let mut desk = Desk::open(scripts, root(AMPLE));
+    let mut desk = ManualHost::open(scripts, root(AMPLE));
     desk.allow();
     let place = desk.attempt();
     desk.disk = Disk::Slow;

@@ -1,10 +1,10 @@
-use fathom_core::delivery::DOMAIN;
+use fathom_core::channel::delivery::DOMAIN;
+use fathom_core::council_bus::CouncilRole;
 use fathom_core::packet::PacketRisk;
-use fathom_core::protocol::CouncilRole;
 use fathom_store::KillOrder;
 use fathom_store::channels::SeedState;
-use fathom_testkit::discord::{DiscordOptions, FakeDiscord as Stub};
-use fathom_testkit::platform::FaultRate;
+use fathom_testkit::fake_discord::{DiscordOptions, FakeDiscord as Stub};
+use fathom_testkit::fake_platform::FaultRate;
 use uuid::Uuid;
 
 use super::*;

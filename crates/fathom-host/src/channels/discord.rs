@@ -13,14 +13,14 @@ use fathom_output::channels::BlockDelivery;
 use fathom_output::channels::discord::{self, DiscordMessage, SendOutcome};
 use fathom_store::Journal;
 use fathom_store::channels::{ChannelStore as Kept, DeliveryId, DeliveryProgress};
-use fathom_tools::post::{JsonPoster, KeyPlace, PostError, PostResponse};
+use fathom_tools::json_post::{JsonPoster, KeyPlace, PostError, PostResponse};
 use fathom_tools::{PlatformKey, SystemResolver};
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
 use super::error::ChannelError;
 use crate::clock::{Clock, until};
-use crate::gates::pause;
+use crate::effects::run_gateway::pause;
 
 /// Longest wait for a limit before a message is given up.
 const WAIT_MAX: Duration = Duration::from_mins(1);

@@ -1,6 +1,6 @@
 //! Why a block did not reach a channel.
 
-use fathom_core::delivery::DeliveryState;
+use fathom_core::channel::delivery::DeliveryState;
 use fathom_output::redact::RedactError;
 use fathom_store::StoreError;
 use fathom_store::channels::ChannelStoreError;

@@ -8,19 +8,19 @@ mod error;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fathom_core::delivery::{
+use fathom_core::channel::delivery::{
     ChannelDelivery, ChannelRoute, DeliveryReport, DeliveryRequest, DeliveryState,
 };
+use fathom_core::channel::marker::{BlockKind, Marker};
+use fathom_core::council_bus::{MessageDraft, MessageType};
 use fathom_core::id::{AskId, EpisodeId, RunId};
-use fathom_core::marker::{BlockKind, Marker};
-use fathom_core::protocol::{MessageDraft, MessageType};
 use fathom_core::text::Text;
 use fathom_core::unit::{PerMille, Timestamp};
 use fathom_output::channels::{
-    BlockDelivery, DeliveryPart, FilteredText, OutputChannel, OutputFilter, web,
+    BlockDelivery, DeliveryPart, FilteredText, OutputChannel, OutputFilter, event_stream,
 };
-use fathom_output::matrix::BlockFormat;
 use fathom_output::redact::{RedactRules, TextRedactor};
+use fathom_output::routes::BlockFormat;
 use fathom_store::channels::{ChannelStore as Kept, DeliveryId, NewSeed, SeedKind};
 use fathom_store::{HomeFolder, Journal};
 
@@ -138,7 +138,7 @@ impl ChannelOutlets {
             OutputChannel::Cli => {}
             OutputChannel::Web => {
                 let delivery = whole(channel, kind, send, way, clean);
-                let bodies = [web::event(&delivery)];
+                let bodies = [event_stream::event(&delivery)];
                 open.kept.publish(of, said.run, &bodies, said.at)?;
             }
             OutputChannel::Council => {

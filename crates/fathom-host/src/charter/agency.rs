@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use fathom_core::programs::agency::AgencyLimits;
 use fathom_core::unit::Millis;
+use fathom_programs::agency::AgencyLimits;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use super::agent_files::PromptFile;
 use super::council::ModelProfile;
 use super::findings::FindingList;
-use super::flaw::CharterProblem;
-use super::gate::ToolPolicies;
 use super::manifest::FILE;
-use super::markdown::PromptFile;
-use super::source::{CharterSource, unknown_word};
+use super::problem::CharterProblem;
+use super::strict_toml::{CharterSource, unknown_word};
+use super::tool_policies::ToolPolicies;
 use crate::config::parse_time;
 
 /// Characters of a title or a text.
@@ -105,7 +105,7 @@ impl AgencyCharter {
             }
         }
         let Some(gate) = gate else {
-            let file = super::gate::TOOLS_FILE;
+            let file = super::tool_policies::TOOLS_FILE;
             return findings.problem(file, None, CharterProblem::MissingFile { file });
         };
         let tools = gate.names();

@@ -43,11 +43,11 @@ fn registry(more: &str) -> String {
 
 #[test]
 fn g02_the_packet_is_as_large_as_the_charter_says() {
-    assert_eq!(mine("").mtu, Mtu::Window);
-    assert_eq!(mine("[packet]\nmtu = \"window\"").mtu, Mtu::Window);
+    assert_eq!(mine("").mtu, PacketMtu::Window);
+    assert_eq!(mine("[packet]\nmtu = \"window\"").mtu, PacketMtu::Window);
     assert_eq!(mine("").frame().mtu_tokens, None);
     let small = mine("[packet]\nmtu = 4096");
-    assert_eq!(small.mtu, Mtu::Tokens(4096));
+    assert_eq!(small.mtu, PacketMtu::Tokens(4096));
     assert_eq!(small.frame().mtu_tokens, Some(4096));
 }
 
@@ -157,7 +157,7 @@ fn g12_versions_are_three_plain_numbers() {
     for text in [
         "", "1", "1.0", "1.0.0.0", "01.0.0", "1.0.x", "1.-0.0", "1..0", "+1.0.0",
     ] {
-        assert_eq!(version(text), Err(NoVersion), "{text:?}");
+        assert_eq!(version(text), Err(VersionError), "{text:?}");
     }
 }
 
@@ -324,7 +324,7 @@ fn a_flood_of_problems_is_cut_off() {
     let keys: Vec<String> = (0..20_000).map(|number| format!("k{number} = 1")).collect();
     let keys = keys.join("\n");
     let checked = checked(&[("charter.toml", &keys)]);
-    assert_eq!(checked.problems.len(), limit::FINDINGS_MAX);
+    assert_eq!(checked.problems.len(), limits::FINDINGS_MAX);
     assert_eq!(checked.charter, None);
 }
 
@@ -344,19 +344,19 @@ fn g05_the_default_charter_is_within_every_limit() {
     let charter = Charter::built_in(DEFAULT).expect("built in");
     assert_eq!(charter.warnings, []);
     assert_eq!(charter.protocol, PROTOCOL);
-    assert_eq!(charter.mtu, Mtu::Window);
+    assert_eq!(charter.mtu, PacketMtu::Window);
     assert_eq!(
         (charter.identity.text(), charter.persona.text()),
         Default::default()
     );
-    assert_eq!(charter.roles, Roles::default());
+    assert_eq!(charter.roles, ModelRoles::default());
     assert_eq!(charter.instructions.len(), INITIAL.len());
     for (key, stage) in INITIAL {
         let instruction = &charter.instructions[key];
         assert_eq!(instruction.stage, stage, "{key}");
         let tokens = fathom_models::count_o200k(&instruction.text);
         assert!(
-            (1..=limit::INSTRUCTION_TOKENS_MAX).contains(&tokens),
+            (1..=limits::INSTRUCTION_TOKENS_MAX).contains(&tokens),
             "{key}: {tokens}"
         );
     }

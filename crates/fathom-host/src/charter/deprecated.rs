@@ -6,7 +6,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::flaw::CharterProblem;
+use super::problem::CharterProblem;
 use super::version::CharterVersion;
 
 /// A key that goes, and the one that takes its place in the same table.

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use super::flaw::CharterProblem;
-use super::limit;
+use super::limits;
+use super::problem::CharterProblem;
 
 /// A place in a text file, with the line that stands there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -133,7 +133,7 @@ impl FindingList {
         place: Option<SourceLocation>,
         flaw: CharterProblem,
     ) {
-        if self.problems.len() < limit::FINDINGS_MAX {
+        if self.problems.len() < limits::FINDINGS_MAX {
             self.problems.push(finding(file, place, flaw));
         }
     }
@@ -145,7 +145,7 @@ impl FindingList {
         place: Option<SourceLocation>,
         flaw: CharterProblem,
     ) {
-        if self.warnings.len() < limit::FINDINGS_MAX {
+        if self.warnings.len() < limits::FINDINGS_MAX {
             self.warnings.push(finding(file, place, flaw));
         }
     }

@@ -6,9 +6,9 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::findings::FindingList;
-use super::flaw::CharterProblem;
-use super::limit::{FILE_BYTES_MAX, FILES_MAX};
-use super::{council, gate, instructions, manifest, phases, voice};
+use super::limits::{FILE_BYTES_MAX, FILES_MAX};
+use super::problem::CharterProblem;
+use super::{council, identity_persona, instructions, manifest, phases, tool_policies};
 
 /// The folder of agents.
 pub(super) const AGENTS: &str = "agents";
@@ -19,17 +19,17 @@ const PROMPTS: &str = "prompts";
 /// Files that a charter's folder may hold.
 const FILES: [&str; 12] = [
     manifest::FILE,
-    voice::IDENTITY_FILE,
-    voice::PERSONA_FILE,
+    identity_persona::IDENTITY_FILE,
+    identity_persona::PERSONA_FILE,
     instructions::FILE,
     council::LEARNED_FILE,
     phases::SYMBOLS_FILE,
     phases::KITS_FILE,
     phases::AGENTS_FILE,
     phases::CONTEXT_FILE,
-    gate::TOOLS_FILE,
-    gate::SETTINGS_FILE,
-    gate::ENTITIES_FILE,
+    tool_policies::TOOLS_FILE,
+    tool_policies::SETTINGS_FILE,
+    tool_policies::ENTITIES_FILE,
 ];
 
 /// Files that are for people and never looked at.
@@ -52,7 +52,7 @@ pub(super) fn read(folder: &Path, findings: &mut FindingList) -> io::Result<Char
         match name.as_str() {
             AGENTS | PROMPTS => reader.texts(&name, &path, "md"),
             phases::PHASES | phases::SHARED => reader.texts(&name, &path, "txt"),
-            gate::POLICIES => reader.texts(&name, &path, "cedar"),
+            tool_policies::POLICIES => reader.texts(&name, &path, "cedar"),
             name if FILES.contains(&name) => reader.file(name, &path),
             name if FOR_PEOPLE.contains(&name) => {}
             _ => reader

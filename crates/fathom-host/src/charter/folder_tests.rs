@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
-use super::limit::{FILE_BYTES_MAX, FILES_MAX};
+use super::limits::{FILE_BYTES_MAX, FILES_MAX};
 use super::*;
 
 const MANIFEST: &str = "protocol = \"1.0.0\"\nname = \"mine\"\nversion = \"0.1.0\"\n";

@@ -2,7 +2,7 @@
 
 use super::broken::check;
 use super::findings::FindingList;
-use super::{check_files, limit};
+use super::{check_files, limits};
 
 /// The codes, places and messages for a charter with an agent that has this head.
 fn said(head: &str) -> Vec<String> {
@@ -184,8 +184,8 @@ fn e10_a_key_without_a_value_is_empty() {
 fn e10_a_head_is_bounded() {
     let head = |bytes: usize| format!("role: doc\n#{}", "x".repeat(bytes - "role: doc\n#\n".len()));
     let too_large = "F0620 agents/a.md:2:1: front matter exceeds 16384 bytes";
-    assert_eq!(said(&head(limit::HEAD_BYTES_MAX)), Vec::<String>::new());
-    assert_eq!(said(&head(limit::HEAD_BYTES_MAX + 1)), [too_large]);
+    assert_eq!(said(&head(limits::HEAD_BYTES_MAX)), Vec::<String>::new());
+    assert_eq!(said(&head(limits::HEAD_BYTES_MAX + 1)), [too_large]);
     for (open, column) in [("[", 9), ("{", 9), ("- ", 17), ("a: {", 36)] {
         let too_deep = format!("F0620 agents/a.md:2:{column}: recursion limit exceeded");
         assert_eq!(said(&open.repeat(4_000)), [too_deep]);

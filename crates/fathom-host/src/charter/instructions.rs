@@ -9,9 +9,9 @@ use toml::value::{Date, Datetime};
 
 use super::CountTokens;
 use super::findings::FindingList;
-use super::flaw::CharterProblem;
-use super::limit::{self, INSTRUCTION_TOKENS_MAX};
-use super::source::{CharterSource, ParsedSource};
+use super::limits::{self, INSTRUCTION_TOKENS_MAX};
+use super::problem::CharterProblem;
+use super::strict_toml::{CharterSource, ParsedSource};
 
 /// The file's name.
 pub(super) const FILE: &str = "instructions.toml";
@@ -89,10 +89,10 @@ pub(super) fn read(
     let Some(read) = source.read::<InstructionsFile>(findings) else {
         return BTreeMap::new();
     };
-    if read.value.len() > limit::INSTRUCTIONS_MAX {
+    if read.value.len() > limits::INSTRUCTIONS_MAX {
         let flaw = CharterProblem::TooMany {
             what: "instructions",
-            count_max: limit::INSTRUCTIONS_MAX,
+            count_max: limits::INSTRUCTIONS_MAX,
         };
         source.problem(None, flaw, findings);
     }
@@ -139,7 +139,7 @@ fn complain_about_initial(
 
 fn is_key(key: &str) -> bool {
     key.starts_with(|c: char| c.is_ascii_lowercase())
-        && key.len() <= limit::NAME_CHARS_MAX
+        && key.len() <= limits::NAME_CHARS_MAX
         && key
             .chars()
             .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')

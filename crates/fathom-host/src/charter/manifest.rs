@@ -3,28 +3,28 @@
 use fathom_core::contract::RecursionPolicy;
 use fathom_core::model::ModelSpec;
 use fathom_core::packet::{HeaderField, HeaderLimits};
-use fathom_core::programs::{council, direct, phases, stages, tools};
+use fathom_programs::{council, direct, phases, stages, tools_loop};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::agency::{AgencyCharter, AgencyTable};
 use super::council::{CouncilCharter, CouncilTable, RunBounds};
 use super::findings::FindingList;
-use super::flaw::CharterProblem;
-use super::limit::{self, MTU_TOKENS_MAX, MTU_TOKENS_MIN};
+use super::limits::{self, MTU_TOKENS_MAX, MTU_TOKENS_MIN};
 use super::models::{ModelRoles, RoleTables};
 use super::phases::{PhasesCharter, PhasesTable};
+use super::problem::CharterProblem;
 use super::routes::{ChannelRoutes, RoutesTable};
-use super::source::{CharterSource, ParsedSource, unknown_word};
+use super::strict_toml::{CharterSource, ParsedSource, unknown_word};
 use super::version::{CharterVersion, PROTOCOL};
+use crate::config::limit_tables::{BudgetTable, RecursionTable};
 use crate::config::{BUDGET, PartialBudget, default_policy};
-use crate::tables::{BudgetTable, RecursionTable};
 
 /// The file's name.
 pub(super) const FILE: &str = "charter.toml";
 
 /// Programs that a router may name.
-const PROGRAMS: [&str; 3] = [direct::NAME, council::NAME, tools::NAME];
+const PROGRAMS: [&str; 3] = [direct::NAME, council::NAME, tools_loop::NAME];
 
 /// How large a packet may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -327,8 +327,8 @@ fn description(
     let Some(said) = said else {
         return String::new();
     };
-    if said.get_ref().chars().count() > limit::DESCRIPTION_CHARS_MAX {
-        let why = format!("exceeds {} characters", limit::DESCRIPTION_CHARS_MAX);
+    if said.get_ref().chars().count() > limits::DESCRIPTION_CHARS_MAX {
+        let why = format!("exceeds {} characters", limits::DESCRIPTION_CHARS_MAX);
         source.bad("description", said, why, findings);
     }
     said.get_ref().trim().to_owned()
@@ -448,6 +448,6 @@ pub(super) const SLUG: &str = "a name starts with a letter, uses only lowercase 
 pub(super) fn is_slug(text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     text.starts_with(|c: char| c.is_ascii_lowercase())
-        && text.len() <= limit::NAME_CHARS_MAX
+        && text.len() <= limits::NAME_CHARS_MAX
         && text.chars().all(is_part)
 }

@@ -7,28 +7,28 @@
 //! model's server stands in one, only the name of the variable that holds it.
 
 pub mod agency;
-mod begun;
+mod agent_files;
 pub mod built_in;
 pub mod council;
 mod deprecated;
 mod error;
 mod findings;
-mod flaw;
 mod folder;
-mod framing;
-pub mod gate;
+mod front_matter;
+mod identity_persona;
 mod instructions;
-pub mod limit;
+pub mod limits;
 mod manifest;
-mod markdown;
 mod models;
+mod of_run;
 pub mod phases;
+mod problem;
 mod routes;
-mod source;
+mod run_frame;
 mod starter;
+mod strict_toml;
+pub mod tool_policies;
 mod version;
-mod voice;
-mod yaml;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -36,32 +36,32 @@ use std::path::{Path, PathBuf};
 
 use fathom_core::contract::RecursionPolicy;
 use fathom_core::model::{ModelSet, ModelSpec};
-use fathom_core::programs::{direct, stages};
+use fathom_programs::{direct, stages};
 use serde::{Deserialize, Serialize};
 
 pub use agency::AgencyCharter;
+pub use agent_files::{AgentFile, PromptFile};
 pub use council::{BallotRules, ComplexityJudge, CouncilCharter, LEARNED_FILE, ModelProfile};
 pub use error::CharterError;
 pub use findings::{Finding, SourceLocation};
-pub use flaw::CharterProblem;
-pub(crate) use framing::charter_files;
-pub use gate::ToolPolicies;
+pub(crate) use identity_persona::{IDENTITY_FILE, without_signature};
+pub use identity_persona::{IdentitySignatureText, IdentityText, PersonaLayer, PersonaText};
 pub use instructions::{INITIAL, InstructionStage, StageInstruction};
 pub use manifest::{CommandRouter, PacketMtu, PacketSections};
-pub use markdown::{AgentFile, PromptFile};
 pub use models::{CouncilRole, ModelRoles};
 pub use phases::PhasesCharter;
+pub use problem::CharterProblem;
 pub use routes::ChannelRoutes;
+pub(crate) use run_frame::charter_files;
 pub use starter::{WrittenCharter, write};
+pub use tool_policies::ToolPolicies;
 pub use version::{CharterVersion, PROTOCOL, VersionError};
-pub(crate) use voice::{IDENTITY_FILE, without_signature};
-pub use voice::{IdentitySignatureText, IdentityText, PersonaLayer, PersonaText};
 
 use crate::config::PartialBudget;
 use crate::learning;
+use agent_files::MarkdownShelf;
 use findings::FindingList;
 use folder::CharterFiles;
-use markdown::MarkdownShelf;
 
 /// Counts the tokens of a text.
 pub type CountTokens<'a> = &'a dyn Fn(&str) -> u64;
@@ -105,7 +105,7 @@ pub struct Charter {
     /// Parts of the budget.
     pub budget: PartialBudget,
     /// Parts of the budget for one idea that is come back to in an idle moment.
-    #[serde(default, skip_serializing_if = "BudgetPart::is_empty")]
+    #[serde(default, skip_serializing_if = "PartialBudget::is_empty")]
     pub initiative: PartialBudget,
     /// The recursion policy.
     pub recursion: Option<RecursionPolicy>,
@@ -268,7 +268,7 @@ fn assemble(
     let mut prompts = MarkdownShelf::new();
     let mut learned = None;
     let mut phase_files = phases::PhaseFiles::new();
-    let mut gate_files = gate::GateFiles::default();
+    let mut gate_files = tool_policies::GateFiles::default();
     for (file, content) in files {
         let content = content.as_deref();
         let Some(text) = content.and_then(|bytes| text(file, bytes, findings)) else {
@@ -277,11 +277,13 @@ fn assemble(
         match file.as_str() {
             manifest::FILE => manifest = manifest::read(text, findings),
             // Files come in the order of their names, so the charter's is known, and then the identity.
-            voice::IDENTITY_FILE => {
+            identity_persona::IDENTITY_FILE => {
                 let charter = manifest.as_ref().map(|read| read.name.as_str());
-                identity = voice::identity(text, charter, findings);
+                identity = identity_persona::identity(text, charter, findings);
             }
-            voice::PERSONA_FILE => persona = voice::persona(text, &identity, findings),
+            identity_persona::PERSONA_FILE => {
+                persona = identity_persona::persona(text, &identity, findings)
+            }
             instructions::FILE => instructions = instructions::read(text, count, findings),
             council::LEARNED_FILE => match learning::read(text) {
                 Ok(rule) => learned = Some(rule),
@@ -290,10 +292,10 @@ fn assemble(
             file if phase_files.take(file, text, findings) => {}
             file if gate_files.take(file, text) => {}
             file if file.starts_with(folder::AGENTS) => {
-                let _ = markdown::agent(file, text, &mut agents, findings);
+                let _ = agent_files::agent(file, text, &mut agents, findings);
             }
             file => {
-                let _ = markdown::prompt(file, text, &mut prompts, findings);
+                let _ = agent_files::prompt(file, text, &mut prompts, findings);
             }
         }
     }
@@ -343,7 +345,7 @@ fn text<'a>(file: &str, bytes: &'a [u8], findings: &mut FindingList) -> Option<&
         Err(error) => {
             let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
             let good = String::from_utf8_lossy(good);
-            let place = source::place(&good, good.len()..good.len());
+            let place = strict_toml::place(&good, good.len()..good.len());
             findings.problem(file, Some(place), CharterProblem::NotText);
             None
         }
@@ -361,13 +363,13 @@ fn warn_about_length(
     let identity_tokens = count(&identity.text());
     let texts = [
         (
-            voice::IDENTITY_FILE,
+            identity_persona::IDENTITY_FILE,
             "the identity",
             identity_tokens,
             mtu.identity_tokens_max(),
         ),
         (
-            voice::PERSONA_FILE,
+            identity_persona::PERSONA_FILE,
             "the persona",
             count(&persona.text()),
             mtu.persona_tokens_max(identity_tokens),

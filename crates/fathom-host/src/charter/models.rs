@@ -1,13 +1,13 @@
 //! The council's roles and the models they have.
 
+pub use fathom_core::council_bus::CouncilRole;
 use fathom_core::model::ModelSpec;
-pub use fathom_core::protocol::CouncilRole;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::findings::FindingList;
-use super::flaw::CharterProblem;
-use super::source::{CharterSource, DroppedKeys, unknown_word};
+use super::problem::CharterProblem;
+use super::strict_toml::{CharterSource, DroppedKeys, unknown_word};
 
 /// Providers that a model's name may begin with.
 const PROVIDERS: [&str; 5] = ["local", "openai", "anthropic", "ollama", "script"];

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use fathom_core::programs::phases::{PHASES_MAX, PhaseSpec, PhasesConfig, TaskConfig};
-use fathom_core::symbols::{AgentProfile, Kit, Symbol};
+use fathom_core::domain::symbols::{AgentProfile, Kit, Symbol};
 use fathom_core::unit::Millis;
+use fathom_programs::phases::{PHASES_MAX, PhaseSpec, PhasesConfig, TaskConfig};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::council::ModelProfile;
 use super::findings::FindingList;
-use super::flaw::CharterProblem;
 use super::manifest::thousandths;
-use super::source::{self, CharterSource, unknown_word};
+use super::problem::CharterProblem;
+use super::strict_toml::{self, CharterSource, unknown_word};
 use crate::config::parse_time;
 
 /// The folder of phases.
@@ -451,7 +451,7 @@ fn json<T: DeserializeOwned + Default>(file: &str, text: &str, findings: &mut Fi
                 .map(str::len)
                 .sum();
             let at = before + error.column().saturating_sub(1);
-            let place = source::place(text, at..at);
+            let place = strict_toml::place(text, at..at);
             let message = error.to_string();
             findings.problem(file, Some(place), CharterProblem::Syntax { message });
             T::default()

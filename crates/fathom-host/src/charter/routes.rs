@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use fathom_core::delivery::ChannelRoute;
-use fathom_core::marker::Marker;
-use fathom_output::matrix::{BlockFormat, MatrixError, RouteTable};
+use fathom_core::channel::delivery::ChannelRoute;
+use fathom_core::channel::marker::Marker;
+use fathom_output::routes::{BlockFormat, MatrixError, RouteTable};
 use toml::{Spanned, Table, Value};
 
 use super::Charter;
 use super::findings::FindingList;
-use super::flaw::CharterProblem;
-use super::source::CharterSource;
+use super::problem::CharterProblem;
+use super::strict_toml::CharterSource;
 
 /// Ways by the names of their markers.
 pub type ChannelRoutes = BTreeMap<String, Vec<ChannelRoute>>;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::TrainingExample;
-use crate::council_figures::{PastCouncil, pairs};
+use crate::view::council_stats::{PastCouncil, pairs};
 
 /// Collects examples from councils, which come the newest first.
 ///

@@ -1,5 +1,5 @@
 use super::*;
-use crate::council_figures::samples::{compared, council, report};
+use crate::view::council_stats::samples::{compared, council, report};
 
 /// A council on `question`; its score is what the example is known by.
 fn run(question: &str, vote: &str, depth: u8, score: u32) -> PastCouncil {

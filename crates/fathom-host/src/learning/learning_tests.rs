@@ -1,4 +1,4 @@
-use fathom_core::programs::council::complexity::QuestionFeature;
+use fathom_programs::council::complexity::QuestionFeature;
 
 use super::*;
 
@@ -317,11 +317,12 @@ fn c10_a_file_that_cannot_be_meant_is_refused() {
 
 #[test]
 fn a_search_that_panics_is_an_error_of_the_runs() {
-    let error = fit::guarded::<()>(|| panic!("Linesearch failed to converge")).unwrap_err();
+    let error =
+        logistic_regression::guarded::<()>(|| panic!("Linesearch failed to converge")).unwrap_err();
     assert_eq!(error.code(), "F0643");
     assert_eq!(
         error.to_string(),
         "cannot learn from the runs: the search for weights does not converge"
     );
-    assert_eq!(fit::guarded(|| Ok(3)), Ok(3));
+    assert_eq!(logistic_regression::guarded(|| Ok(3)), Ok(3));
 }

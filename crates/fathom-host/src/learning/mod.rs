@@ -4,19 +4,18 @@
 //! regression to them, tells by cross-validation how good it is on runs it has not seen, and gives a [`TrainedRule`] that is
 //! written to and read from a file which people can follow.
 
-pub mod examples;
-
+mod cross_validation;
 mod error;
-mod file;
-mod fit;
-mod folds;
+pub mod examples;
+mod logistic_regression;
+mod rule_file;
 
-use fathom_core::programs::council::complexity::{LearnedRule, QuestionFeatures};
 use fathom_core::unit::PerMille;
+use fathom_programs::council::complexity::{LearnedRule, QuestionFeatures};
 
+pub use cross_validation::{FOLDS, FoldScore};
 pub use error::LearnError;
-pub use file::read;
-pub use folds::{FOLDS, FoldScore};
+pub use rule_file::read;
 
 /// Fewest examples to learn from.
 pub const EXAMPLES_MIN: usize = 40;
@@ -69,9 +68,9 @@ pub fn train(examples: &[TrainingExample]) -> Result<TrainedRule, LearnError> {
             count: examples.len(),
         });
     }
-    let folds = folds::cross_validate(examples)?;
-    let whole = folds::sum(&folds);
-    let mut learned = fit::fit(examples)?;
+    let folds = cross_validation::cross_validate(examples)?;
+    let whole = cross_validation::sum(&folds);
+    let mut learned = logistic_regression::fit(examples)?;
     learned.accuracy = whole.accuracy();
     learned.baseline = whole.baseline();
     Ok(TrainedRule {

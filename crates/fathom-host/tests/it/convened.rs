@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use fathom_core::programs::council::CouncilConfig;
-use fathom_host::convening::{CouncilContext, PreparedCouncil};
+use fathom_host::programs::council::{CouncilContext, PreparedCouncil};
 use fathom_host::{HostError, Runtime};
-use fathom_testkit::server::ModelServer;
+use fathom_programs::council::CouncilConfig;
+use fathom_testkit::model_server::ModelServer;
 
 use crate::fixture::{check, finished, host, models};
 use crate::panel::{COMPLEX, approve, ask, council, once, requests, seat, seat_of, sub_chiefs};

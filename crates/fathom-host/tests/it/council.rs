@@ -2,21 +2,23 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 
-use fathom_core::amounts::Dimension;
-use fathom_core::command::Command;
-use fathom_core::event::{EventKind, ModelCallOutcome};
-use fathom_core::failure::FailureKind;
+use fathom_core::budget::amounts::Dimension;
+use fathom_core::contract::stop::StopReason;
+use fathom_core::episode::program::ProgramError;
+use fathom_core::episode::result::{EpisodeResult, EpisodeStatus};
 use fathom_core::id::RunId;
-use fathom_core::outcome::{EpisodeResult, EpisodeStatus};
-use fathom_core::program::ProgramError;
-use fathom_core::programs::council::{
+use fathom_core::journal::command::Command;
+use fathom_core::journal::event::{EventKind, ModelCallOutcome};
+use fathom_core::model::failure::FailureKind;
+use fathom_core::unit::{Millis, PerMille};
+use fathom_host::{HostError, RunEnd, RunHandle, Runtime};
+use fathom_programs::council::{
     ConfidenceSource, CouncilConfig, CouncilReport, SampledVotes, SeatFailure, SourceRef,
     SynthesisMode, Vote, VoteError,
 };
-use fathom_core::stop::StopReason;
-use fathom_core::unit::{Millis, PerMille};
-use fathom_host::{HostError, RunEnd, RunHandle, Runtime};
-use fathom_testkit::server::{ChunkGate, ModelServer, ReplyBehaviour, RequestOutcome, SeenRequest};
+use fathom_testkit::model_server::{
+    ChunkGate, ModelServer, ReplyBehaviour, RequestOutcome, SeenRequest,
+};
 
 use crate::fixture::{check, finished, host};
 use crate::panel::{
@@ -413,7 +415,7 @@ async fn held(gate: &ChunkGate) -> ModelServer {
 /// Waits until all but the held ones have voted and those are out.
 async fn midway(handle: &RunHandle, server: &ModelServer) {
     server.until(|log| log.len() == 9).await;
-    let two_chiefs_done = |story: &fathom_host::story::RunView| {
+    let two_chiefs_done = |story: &fathom_host::view::run::RunView| {
         let chapters = story.chapters.values();
         chapters.filter(|chapter| chapter.result.is_some()).count() == 8
     };
@@ -473,7 +475,7 @@ fn x04_a_killed_council_resumes_without_repeating_a_finished_call() {
     });
     drop(doomed);
     outside.block_on(async {
-        let gone = |log: &[fathom_testkit::server::RequestEntry]| {
+        let gone = |log: &[fathom_testkit::model_server::RequestEntry]| {
             let left = log
                 .iter()
                 .filter(|entry| entry.outcome == RequestOutcome::ClientGone);

@@ -7,8 +7,8 @@ use fathom_core::contract::{Autonomy, PermissionMode};
 use fathom_host::charter::Charter;
 use fathom_host::{NewRun, Runtime, RuntimeOptions};
 use fathom_testkit::drill::{self, DrillPrograms};
-use fathom_testkit::platform::FakePlatform;
-use fathom_testkit::server::ModelServer;
+use fathom_testkit::fake_platform::FakePlatform;
+use fathom_testkit::model_server::ModelServer;
 
 use crate::fixture::{effect, models, new_run};
 

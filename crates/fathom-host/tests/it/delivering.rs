@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use fathom_core::delivery::{ChannelRoute, DOMAIN};
-use fathom_core::outcome::EpisodeStatus;
-use fathom_core::programs::stages;
+use fathom_core::channel::delivery::{ChannelRoute, DOMAIN};
+use fathom_core::episode::result::EpisodeStatus;
 use fathom_core::unit::{Millis, Timestamp};
 use fathom_host::channels::DiscordTarget;
 use fathom_host::charter::Charter;
 use fathom_host::clock::{Clock, SystemClock};
 use fathom_host::{RunEnd, Runtime, RuntimeOptions};
-use fathom_testkit::discord::{DiscordOptions, FakeDiscord};
-use fathom_testkit::server::{ModelServer, ReplyBehaviour, SeenRequest};
+use fathom_programs::stages;
+use fathom_testkit::fake_discord::{DiscordOptions, FakeDiscord};
+use fathom_testkit::model_server::{ModelServer, ReplyBehaviour, SeenRequest};
 
 use crate::fixture::{finished, models, new_run};
 

@@ -2,16 +2,16 @@ use std::sync::Arc;
 
 use fathom_core::contract::{Autonomy, PermissionMode};
 use fathom_core::effect::{ApprovalTerms, PolicyDecision};
-use fathom_core::event::EventKind;
+use fathom_core::episode::result::EpisodeStatus;
 use fathom_core::id::Digest;
-use fathom_core::outcome::EpisodeStatus;
-use fathom_core::step::RunWait;
-use fathom_host::effects::EffectPort;
-use fathom_host::people::{ApprovalDecision, Approver, OsUser};
+use fathom_core::journal::event::EventKind;
+use fathom_core::run::step::RunWait;
+use fathom_host::effects::port::EffectPort;
+use fathom_host::governance::people::{ApprovalDecision, Approver, OsUser};
 use fathom_host::{NewRun, RunEnd};
 use fathom_store::{ApprovalAnswer, ApprovalFilter};
 use fathom_testkit::drill;
-use fathom_testkit::server::ModelServer;
+use fathom_testkit::model_server::ModelServer;
 
 use crate::fixture::{Platform, check, effect, finished, host_with, models, new_run};
 

@@ -3,24 +3,24 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use fathom_core::amounts::{Amounts, Budget};
+use fathom_core::budget::amounts::{Amounts, Budget};
 use fathom_core::contract::Contract;
 use fathom_core::effect::{
     EffectClass, EffectOutcome, EffectPermit, EffectRequest, EffectTarget, PolicyDecision,
 };
-use fathom_core::event::ProgramSpec;
+use fathom_core::episode::result::EpisodeResult;
 use fathom_core::id::RunId;
+use fathom_core::journal::event::ProgramSpec;
 use fathom_core::model::{ModelSet, ModelSpec};
-use fathom_core::outcome::EpisodeResult;
 use fathom_core::packet::PacketFrame;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
-use fathom_host::effects::{
+use fathom_host::effects::port::{
     EffectCaller, EffectDecision, EffectPort, EffectSettlement, PortFuture,
 };
 use fathom_host::{NewRun, RunEnd, RunHandle, Runtime, RuntimeOptions};
 use fathom_testkit::drill::DrillPrograms;
-use fathom_testkit::server::ModelServer;
+use fathom_testkit::model_server::ModelServer;
 
 pub(crate) const BUDGET: Budget = Budget {
     amounts: Amounts {
@@ -53,7 +53,7 @@ pub(crate) fn new_run(program: ProgramSpec, models: ModelSet) -> NewRun {
 }
 
 pub(crate) fn host(home: &Path) -> Runtime {
-    host_with(home, Arc::new(fathom_host::effects::NoEffects))
+    host_with(home, Arc::new(fathom_host::effects::port::NoEffects))
 }
 
 pub(crate) fn host_with(home: &Path, effects: Arc<dyn EffectPort>) -> Runtime {

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use fathom_core::protocol::{CouncilRole, MotionVote};
+use fathom_core::council_bus::{CouncilRole, MotionVote};
 use fathom_core::unit::Timestamp;
 use fathom_host::charter::Charter;
 use fathom_host::clock::Clock;
-use fathom_host::identity::{
+use fathom_host::governance::identity::{
     IdentityChangePath as Way, IdentityStanding, SigningKeys, TrustConfig,
 };
-use fathom_host::rfc::{CharterProposal, MergeAuthority, RfcStore, VersionBump};
+use fathom_host::governance::rfc::{CharterProposal, MergeAuthority, RfcStore, VersionBump};
 use fathom_host::{HostError, Runtime, RuntimeOptions};
 use fathom_store::{ApproverKey, InitiativeBudget, NewAct, StackSample};
 
@@ -692,7 +692,7 @@ fn g12_a_merge_leaves_alone_what_is_no_charters() {
         assert_eq!(text.expect(file), "kept");
     }
     let link = std::fs::read_link(onto.join("run")).unwrap();
-    assert_eq!(link, IdentityChangePath::new("scripts/run.sh"));
+    assert_eq!(link, Path::new("scripts/run.sh"));
     assert!(!onto.join("agents/ann.md").exists(), "the charter's own go");
 }
 

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use fathom_core::command::Command;
+use fathom_core::contract::stop::StopReason;
 use fathom_core::effect::{EffectState, KillScope};
-use fathom_core::event::{EventKind, Signal};
-use fathom_core::stop::StopReason;
-use fathom_host::people::OsUser;
-use fathom_testkit::platform::{FakePlatform, PlatformOptions};
-use fathom_testkit::server::{ModelServer, ReplyBehaviour, RequestOutcome, SeenRequest};
+use fathom_core::journal::command::Command;
+use fathom_core::journal::event::{EventKind, Signal};
+use fathom_host::governance::people::OsUser;
+use fathom_testkit::fake_platform::{FakePlatform, PlatformOptions};
+use fathom_testkit::model_server::{ModelServer, ReplyBehaviour, RequestOutcome, SeenRequest};
 
 use crate::crowd::{CHILDREN, charter, crowd, host};
 use crate::fixture::{check, finished};

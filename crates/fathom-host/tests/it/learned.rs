@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use fathom_core::programs::council::complexity::{
-    ComplexityDetector, ComplexitySignal, QuestionFeatures,
-};
 use fathom_host::charter::{Charter, CharterError, LEARNED_FILE, ModelProfile};
 use fathom_host::learning::{TrainingExample, train};
+use fathom_programs::council::complexity::{
+    ComplexityDetector, ComplexitySignal, QuestionFeatures,
+};
 
 const BUILT_IN: &str = include_str!("../../../../charters/council/charter.toml");
 

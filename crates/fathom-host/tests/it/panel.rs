@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use fathom_core::amounts::Amounts;
-use fathom_core::outcome::EpisodeResult;
-use fathom_core::programs::council::{
-    CouncilConfig, CouncilReport, CouncilSeat, QuotedPassage, SeatReport, Vote,
-};
+use fathom_core::budget::amounts::Amounts;
+use fathom_core::episode::result::EpisodeResult;
 use fathom_core::text::Text;
 use fathom_host::NewRun;
-use fathom_testkit::council::contract;
-pub(crate) use fathom_testkit::council::{COMPLEX, sub_chiefs};
-use fathom_testkit::server::{ModelServer, ReplyBehaviour, SeenRequest};
+use fathom_programs::council::{
+    CouncilConfig, CouncilReport, CouncilSeat, QuotedPassage, SeatReport, Vote,
+};
+use fathom_testkit::model_server::{ModelServer, ReplyBehaviour, SeenRequest};
+use fathom_testkit::sample_council::contract;
+pub(crate) use fathom_testkit::sample_council::{COMPLEX, sub_chiefs};
 use serde_json::json;
 
 use crate::fixture::{BUDGET, models, new_run};
@@ -27,12 +27,12 @@ pub(crate) fn seat(id: &str, word: &str) -> CouncilSeat {
             line: 40 + u32::try_from(id.len()).expect("short"),
             text: format!("What the {id} handbook says of {word}."),
         }],
-        ..fathom_testkit::council::seat(id, word)
+        ..fathom_testkit::sample_council::seat(id, word)
     }
 }
 
 pub(crate) fn council() -> CouncilConfig {
-    fathom_testkit::council::council(seat)
+    fathom_testkit::sample_council::council(seat)
 }
 
 pub(crate) fn ask(question: &str, params: &CouncilConfig, server: &ModelServer) -> NewRun {

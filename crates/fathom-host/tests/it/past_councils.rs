@@ -1,16 +1,14 @@
 //! Councils that have ended, read back from the journal.
 
+use fathom_core::contract::spawn::SpawnClass;
 use fathom_core::contract::{Contract, RecursionPolicy};
-use fathom_core::programs::council::complexity::{DetectorConfig, TopicDomain};
-use fathom_core::programs::council::{
-    CHIEF, CouncilConfig, CouncilSeat, ReusePolicy, SUB_CHIEF, Vote,
-};
-use fathom_core::recursion::SpawnClass;
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
-use fathom_host::council_figures::{CouncilStats, PastCouncil};
+use fathom_host::view::council_stats::{CouncilStats, PastCouncil};
 use fathom_host::{NewRun, Runtime};
-use fathom_testkit::server::{ModelServer, ReplyBehaviour, SeenRequest};
+use fathom_programs::council::complexity::{DetectorConfig, TopicDomain};
+use fathom_programs::council::{CHIEF, CouncilConfig, CouncilSeat, ReusePolicy, SUB_CHIEF, Vote};
+use fathom_testkit::model_server::{ModelServer, ReplyBehaviour, SeenRequest};
 use serde_json::json;
 
 use crate::fixture::{finished, host, models, new_run};
@@ -136,7 +134,7 @@ async fn c09_only_councils_that_ended_since_and_can_be_read_are_past() {
     let dir = tempfile::tempdir().expect("a folder");
     let server = ModelServer::start(opinion).await.expect("a port");
     let host = host(dir.path());
-    let other = fathom_core::programs::direct::DirectConfig::default().spec();
+    let other = fathom_programs::direct::DirectConfig::default().spec();
     finished(
         host.start(new_run(other, models(&server)))
             .expect("it starts"),

@@ -5,28 +5,30 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use fathom_core::effect::undo::Reversibility;
 use fathom_core::effect::{
     ApprovalTerms, DecisionGrounds, DryRun, EffectPermit, EffectRequest, KillScope, PolicyDecision,
 };
-use fathom_core::event::Signal;
+use fathom_core::episode::result::{EpisodeResult, EpisodeStatus};
 use fathom_core::id::{AskId, Digest, EpisodeId, RunId};
-use fathom_core::inverse::Reversibility;
-use fathom_core::outcome::{EpisodeResult, EpisodeStatus};
-use fathom_core::step::RunWait;
+use fathom_core::journal::event::Signal;
+use fathom_core::run::step::RunWait;
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
 use fathom_host::clock::Clock;
-use fathom_host::effects::{
+use fathom_host::effects::port::{
     EffectCaller, EffectDecision, EffectPort, EffectSettlement, PortFuture,
 };
-use fathom_host::people::{ApprovalDecision, Approver, ApproverRoster, OsUser, PeopleError};
+use fathom_host::governance::people::{
+    ApprovalDecision, Approver, ApproverRoster, OsUser, PeopleError,
+};
 use fathom_host::{HostError, RunEnd, Runtime, RuntimeOptions};
 use fathom_store::{
     ApprovalAnswer, ApprovalFilter, ApprovalRecord, ApprovalState, ApproverKey, LiftOutcome,
     SignedWord,
 };
 use fathom_testkit::drill::DrillPrograms;
-use fathom_testkit::server::ModelServer;
+use fathom_testkit::model_server::ModelServer;
 
 use crate::effects::acting;
 use crate::fixture::{Platform, check, effect, finished};

@@ -7,14 +7,14 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use fathom_core::contract::stop::StopReason;
+use fathom_core::episode::result::{EpisodeResult, EpisodeStatus};
 use fathom_core::id::RunId;
-use fathom_core::outcome::{EpisodeResult, EpisodeStatus};
 use fathom_core::packet::PacketFrame;
-use fathom_core::programs::rlm::{MaterialSource, RlmConfig};
-use fathom_core::stop::StopReason;
-use fathom_host::exploring::{RlmRequest, read_text};
+use fathom_host::programs::rlm::{RlmRequest, read_text};
 use fathom_host::{HostError, Runtime};
-use fathom_testkit::server::{ChunkGate, ModelServer};
+use fathom_programs::rlm::{MaterialSource, RlmConfig};
+use fathom_testkit::model_server::{ChunkGate, ModelServer};
 
 use crate::fixture::{check, finished, host, models};
 use crate::rlm::{answer, begin, coder, exploration, said};

@@ -1,9 +1,9 @@
 //! Answers that were given before: when they are used again, and when they must not be.
 
-use fathom_core::outcome::EpisodeResult;
-use fathom_core::programs::council::{CouncilConfig, CouncilReport, ReusePolicy, Vote};
+use fathom_core::episode::result::EpisodeResult;
 use fathom_host::Runtime;
-use fathom_testkit::server::ModelServer;
+use fathom_programs::council::{CouncilConfig, CouncilReport, ReusePolicy, Vote};
+use fathom_testkit::model_server::ModelServer;
 
 use crate::fixture::{check, finished, host};
 use crate::panel::{COMPLEX, approve, ask, council, report, sub_chiefs};

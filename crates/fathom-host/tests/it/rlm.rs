@@ -5,21 +5,23 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use fathom_core::amounts::Dimension;
-use fathom_core::cell::{CellErrorKind, ValueFormat};
+use fathom_core::budget::amounts::Dimension;
 use fathom_core::contract::RecursionPolicy;
-use fathom_core::outcome::{EpisodeResult, EpisodeStatus};
+use fathom_core::contract::spawn::SpawnClass;
+use fathom_core::contract::stop::StopReason;
+use fathom_core::episode::result::{EpisodeResult, EpisodeStatus};
 use fathom_core::packet::PacketFrame;
-use fathom_core::programs::rlm::{RlmConfig, RlmReport};
-use fathom_core::programs::{direct, rlm};
-use fathom_core::recursion::SpawnClass;
-use fathom_core::stop::StopReason;
+use fathom_core::sandbox::{CellErrorKind, ValueFormat};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
-use fathom_host::exploring::{PlainCallRule, RlmRequest};
+use fathom_host::programs::rlm::{PlainCallRule, RlmRequest};
 use fathom_host::{HostError, NewRun, RunEnd, RunHandle, Runtime};
-use fathom_testkit::records::answered_prompts;
-use fathom_testkit::server::{ChunkGate, ModelServer, ReplyBehaviour, ReportedUsage, SeenRequest};
+use fathom_programs::rlm::{RlmConfig, RlmReport};
+use fathom_programs::{direct, rlm};
+use fathom_testkit::model_server::{
+    ChunkGate, ModelServer, ReplyBehaviour, ReportedUsage, SeenRequest,
+};
+use fathom_testkit::sample_records::answered_prompts;
 
 use crate::fixture::{BUDGET, check, finished, host, models, new_run};
 
@@ -80,7 +82,7 @@ async fn explored(
     host: &Runtime,
     server: &ModelServer,
     exploration: RlmRequest,
-) -> (NewRun, Option<fathom_host::exploring::SandboxContext>) {
+) -> (NewRun, Option<fathom_host::programs::rlm::SandboxContext>) {
     let models = models(server);
     let explored = host
         .explore(exploration, &models, &PacketFrame::default())
@@ -305,7 +307,8 @@ async fn r04_faults_are_exceptions_and_never_text() {
                 ReplyBehaviour::status(400)
                     .body(r#"{"error": {"code": "content_filter", "message": "no"}}"#)
             } else if seen.prompt.contains("cut") {
-                ReplyBehaviour::reply("half of").finish(fathom_testkit::server::FinishCode::Length)
+                ReplyBehaviour::reply("half of")
+                    .finish(fathom_testkit::model_server::FinishCode::Length)
             } else {
                 said(seen)
             }

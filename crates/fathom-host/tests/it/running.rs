@@ -1,15 +1,15 @@
-use fathom_core::amounts::{Amounts, Dimension};
-use fathom_core::event::{EventKind, Signal};
-use fathom_core::failure::FailureKind;
-use fathom_core::outcome::EpisodeStatus;
-use fathom_core::programs::direct;
-use fathom_core::step::RunWait;
-use fathom_core::stop::StopReason;
+use fathom_core::budget::amounts::{Amounts, Dimension};
+use fathom_core::contract::stop::StopReason;
+use fathom_core::episode::result::EpisodeStatus;
+use fathom_core::journal::event::{EventKind, Signal};
+use fathom_core::model::failure::FailureKind;
+use fathom_core::run::step::RunWait;
 use fathom_core::unit::Millis;
 use fathom_host::{HostError, RunEnd};
+use fathom_programs::direct;
 use fathom_store::RunState;
 use fathom_testkit::drill;
-use fathom_testkit::server::{
+use fathom_testkit::model_server::{
     ChunkGate, FinishCode, ModelServer, ReplyBehaviour, ReportedUsage, SeenRequest,
 };
 
@@ -255,7 +255,7 @@ async fn x02_a_fork_goes_on_from_any_record_of_any_episode() {
         "there is a child"
     );
     for (episode, record) in &records {
-        let place = fathom_host::story::RecordRef {
+        let place = fathom_host::view::run::RecordRef {
             episode: episode.clone(),
             seq: record.seq,
         };

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fathom_host::local::EmbeddedModels;
+use fathom_host::models::embedded::EmbeddedModels;
 use fathom_host::{Runtime, RuntimeOptions};
 
 /// The folder of weights.

@@ -12,9 +12,9 @@ use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::token::LlamaToken;
 
 use super::EnginePlan;
-use super::cells::CacheCells;
+use super::cache_cells::CacheCells;
 use super::error::EngineError;
-use super::vocabulary;
+use super::tokenizer;
 
 /// Maximum number of ended sequences kept for later calls.
 pub(crate) const KEPT_MAX: u32 = 3;
@@ -72,7 +72,7 @@ impl<'m> SequenceCache<'m> {
         let context = {
             let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
             model
-                .new_context(vocabulary::backend()?, params)
+                .new_context(tokenizer::backend()?, params)
                 .map_err(no_room)?
         };
         if context.n_batch() < plan.batch_tokens || context.n_ctx() < plan.cache_tokens {

@@ -2,15 +2,15 @@
 
 use std::sync::OnceLock;
 
-use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::model::ModelRequest;
-use fathom_core::tool;
+use fathom_core::model::failure::{FailureKind, ModelFailure};
+use fathom_core::model::tool_call;
 use llama_cpp_2::sampling::LlamaSampler;
 use llguidance::api::TopLevelGrammar;
 use llguidance::{Matcher, ParserFactory};
 use serde_json::{Value, json};
 
-use super::vocabulary::ModelTokenizer;
+use super::tokenizer::ModelTokenizer;
 
 /// Maximum length of a schema or pattern.
 const SOURCE_BYTES_MAX: usize = 256 * 1024;
@@ -44,7 +44,7 @@ impl ConstraintSource {
             (None, None, true) => return Ok(None),
             (Some(schema), None, true) => Self::Schema(schema.as_str().to_owned()),
             (None, Some(pattern), true) => Self::Pattern(pattern.as_str().to_owned()),
-            (None, None, false) => Self::Calls(tool::as_schema(&request.tools).to_string()),
+            (None, None, false) => Self::Calls(tool_call::as_schema(&request.tools).to_string()),
             _ => {
                 return Err(rejected(
                     "a reply has a schema, a pattern or tools, and only one of them",

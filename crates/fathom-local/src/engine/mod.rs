@@ -14,20 +14,20 @@
 )]
 
 mod cache;
-mod cells;
+mod cache_cells;
+mod chat_template;
 mod constraint;
+mod cpu;
+mod decode_loop;
 mod error;
 pub mod gguf;
-mod job;
-mod machine;
+mod gguf_checks;
+mod jobs;
+mod load_monitor;
 mod plan;
 mod sampling;
-mod soundness;
-mod speech;
-mod strain;
-mod template;
-mod vocabulary;
-mod worker;
+mod tokenizer;
+mod utf8_assembler;
 
 use std::fmt;
 use std::path::Path;
@@ -37,29 +37,29 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use fathom_core::failure::{FailureKind, ModelFailure};
+use fathom_core::model::failure::{FailureKind, ModelFailure};
+use fathom_core::model::tool_call;
 use fathom_core::model::{
     CountPrecision, ModelPrice, ModelReply, ModelRequest, ReplyMode, RequestEstimate, TokenUsage,
     UsageSource,
 };
-use fathom_core::tool;
 use llama_cpp_2::model::params::LlamaModelParams;
 use llama_cpp_2::token::LlamaToken;
 use llguidance::Matcher;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use cache::SequenceCache;
+use chat_template::ChatTemplate;
 use constraint::{ConstraintFactory, ConstraintSource};
+use decode_loop::EngineQueue;
 pub use error::EngineError;
 use gguf::GgufHeader;
-pub use job::EngineStats;
-use job::{DELTAS_MAX, EngineCounters, EngineJob, JobOutput, millis};
+pub use jobs::EngineStats;
+use jobs::{DELTAS_MAX, EngineCounters, EngineJob, JobOutput, millis};
 use plan::EnginePlan;
 pub use plan::{EngineFacts, EngineOptions};
 use sampling::{SamplerRng, SamplingDefaults, TokenSampler};
-use template::ChatTemplate;
-pub use vocabulary::ModelTokenizer;
-use worker::EngineQueue;
+pub use tokenizer::ModelTokenizer;
 
 /// Maximum number of active and waiting calls. Further ones wait before they are queued.
 pub const CALLS_MAX: usize = 256;
@@ -99,9 +99,9 @@ impl LocalEngine {
     /// Loads the GGUF file at `path`. Blocks for some tenths of a second, or as long as the disk takes.
     #[tracing::instrument(skip_all, fields(path = %path.display()))]
     pub fn load(path: &Path, options: EngineOptions) -> Result<Self, EngineError> {
-        machine::check_processor()?;
+        cpu::check_processor()?;
         let header = GgufHeader::read(path)?;
-        soundness::check(&header)?;
+        gguf_checks::check(&header)?;
         let vocabulary = ModelTokenizer::open(&header, &LlamaModelParams::default())?;
         let plan = EnginePlan::of(&vocabulary.model, &header, &options)?;
         let facts = EngineFacts::of(&vocabulary.model, &header, &plan);
@@ -143,7 +143,7 @@ impl LocalEngine {
 
     /// Size of `request`, including the template. It costs no money.
     pub fn measure(&self, request: &ModelRequest) -> Result<RequestEstimate, ModelFailure> {
-        let worded = tool::in_words(request);
+        let worded = tool_call::in_words(request);
         let request = worded.as_ref().unwrap_or(request);
         Ok(RequestEstimate {
             input_tokens: self.inner.mind.prompt(request)?.len() as u64,
@@ -182,11 +182,11 @@ impl EngineShared {
         request: &ModelRequest,
         deltas: &mut Deltas<'_>,
     ) -> Result<ModelReply, ModelFailure> {
-        let begin = machine::now();
+        let begin = cpu::now();
         let matcher = self.matcher(request).await?;
         // The model has no native tool calls: tools are described in words, and its JSON is a call or an
         // answer.
-        let worded = tool::in_words(request);
+        let worded = tool_call::in_words(request);
         let request = worded.as_ref().unwrap_or(request);
         let prompt = self.mind.prompt(request)?;
         let input_tokens = prompt.len() as u64;
@@ -226,7 +226,7 @@ impl EngineShared {
             deltas(&text[passed_bytes..]);
         }
         let (text, tool_calls) = match worded {
-            Some(_) => tool::out_of_words(text),
+            Some(_) => tool_call::out_of_words(text),
             None => (text, Vec::new()),
         };
         Ok(ModelReply {
@@ -238,7 +238,7 @@ impl EngineShared {
                 output_tokens,
                 source: UsageSource::Counted,
             },
-            latency: millis(machine::now() - begin),
+            latency: millis(cpu::now() - begin),
             timing: Some(timing),
             recalled: None,
             margin_milli,

@@ -4,7 +4,7 @@ use llama_cpp_2::model::LlamaModel;
 
 use super::error::EngineError;
 use super::gguf::GgufHeader;
-use super::{machine, soundness};
+use super::{cpu, gguf_checks};
 
 /// Smallest useful window.
 const WINDOW_TOKENS_MIN: u32 = 256;
@@ -85,7 +85,7 @@ impl EnginePlan {
                 .batch_tokens
                 .clamp(sequences, BATCH_TOKENS_MAX)
                 .min(cache_tokens),
-            threads: options.threads.unwrap_or_else(machine::cores).max(1),
+            threads: options.threads.unwrap_or_else(cpu::cores).max(1),
         })
     }
 }
@@ -149,7 +149,7 @@ impl EngineFacts {
                 .text("general.architecture")
                 .unwrap_or_default()
                 .to_owned(),
-            quantisation: soundness::quantisation(header.integer("general.file_type")),
+            quantisation: gguf_checks::quantisation(header.integer("general.file_type")),
             parameters: model.n_params(),
             weights_bytes: model.size(),
             layers: model.n_layer(),

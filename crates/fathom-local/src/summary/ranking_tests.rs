@@ -85,7 +85,7 @@ fn of_very_many_sentences_all_rules_and_some_of_every_stretch_are_candidates() {
     assert_eq!(
         chosen
             .iter()
-            .filter(|sentence| sentence.kind == Kind::Rule)
+            .filter(|sentence| sentence.kind == SentenceKind::Rule)
             .count(),
         1
     );

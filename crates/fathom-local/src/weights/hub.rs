@@ -9,10 +9,10 @@ use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, Response, StatusCode};
 use tokio::sync::mpsc;
 
-use super::blocking;
+use super::blocking_task;
 use super::catalogue::HubFile;
 use super::error::SourceFailure;
-use super::part::PartialFile;
+use super::partial_file::PartialFile;
 use super::source::{FetchJob, FetchStop, WeightsSource, remove};
 
 /// The default hub.
@@ -190,7 +190,7 @@ async fn begun(
     report: &mut (dyn FnMut(u64) + Send),
 ) -> Result<PartialFile, FetchStop> {
     let own = job.clone();
-    let part = blocking::run(move |ticker| PartialFile::go_on(&own, ticker), |_| {}).await;
+    let part = blocking_task::run(move |ticker| PartialFile::go_on(&own, ticker), |_| {}).await;
     let part = part.map_err(|error| job.io(&job.part_path(), error))??;
     if part.bytes() > 0 {
         report(part.bytes());
@@ -243,7 +243,7 @@ fn write<P: AsRef<[u8]>>(
 }
 
 async fn finished(part: PartialFile, job: &FetchJob) -> Result<(), FetchStop> {
-    let done = blocking::run(move |_| part.finish(), |_| {}).await;
+    let done = blocking_task::run(move |_| part.finish(), |_| {}).await;
     done.map_err(|error| job.io(&job.part_path(), error))?
 }
 

@@ -5,14 +5,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::blocking;
+use super::blocking_task;
 use super::catalogue::WeightsFile;
 use super::error::{SourceAttempt, WeightsError};
+use super::folder::WeightsFolder;
 use super::lock::{FileLock, NoLock};
-use super::part;
+use super::partial_file;
 use super::progress::InstallProgress;
 use super::source::{FetchJob, FetchStop, SourceList, WeightsSource, remove};
-use super::store::WeightsFolder;
 use super::wheel;
 
 /// The licence text of the weights, which is stored beside them.
@@ -145,7 +145,9 @@ impl WeightsFolder {
         if data.len() == file.bytes {
             let own = path.clone();
             let report = |done_bytes| progress(checking(file, done_bytes));
-            let found = blocking::run(move |ticker| part::hash_file(&own, ticker), report).await;
+            let found =
+                blocking_task::run(move |ticker| partial_file::hash_file(&own, ticker), report)
+                    .await;
             let found = found.and_then(|found| found);
             if found.map_err(|error| job.io(&path, error))? == file.sha256 {
                 return Ok(true);
@@ -212,7 +214,7 @@ async fn fetch(
 async fn join(job: &FetchJob, progress: InstallReport<'_>) -> Result<(), FetchStop> {
     let own = job.clone();
     let report = |done_bytes| progress(checking(&job.file, done_bytes));
-    let joined = blocking::run(move |ticker| wheel::join(&own, ticker), report).await;
+    let joined = blocking_task::run(move |ticker| wheel::join(&own, ticker), report).await;
     let joined = joined.map_err(|error| job.io(&job.part_path(), error))?;
     if matches!(joined, Err(FetchStop::Source(_))) {
         // The parts do not make up the file, now or next time.

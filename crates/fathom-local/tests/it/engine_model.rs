@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fathom_core::failure::ModelFailure;
+use fathom_core::model::failure::ModelFailure;
 use fathom_core::model::{ChatMessage, ModelReply, ModelRequest, ReplyMode, Speaker};
 use fathom_core::unit::Millis;
 use fathom_local::engine::{EngineOptions, LocalEngine};

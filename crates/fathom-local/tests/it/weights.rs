@@ -9,7 +9,7 @@ use fathom_local::weights::{
     HubSource, InstallProgress, InstalledWeights, PipSource, Sha256Digest, SourceList,
     WeightsCatalogue, WeightsError, WeightsFolder,
 };
-use fathom_testkit::hub::FakeHub;
+use fathom_testkit::fake_hub::FakeHub;
 use tempfile::TempDir;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;

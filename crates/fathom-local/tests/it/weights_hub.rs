@@ -6,8 +6,8 @@ use fathom_local::weights::{
     FilePresence, HubSource, InstallMethod, InstallProgress, SourceList, WeightsFolder,
     WeightsSource,
 };
-use fathom_testkit::hub::HubFault;
-use fathom_testkit::server::ChunkGate;
+use fathom_testkit::fake_hub::HubFault;
+use fathom_testkit::model_server::ChunkGate;
 
 use crate::weights::{FILE, Place, catalogue, content, hub_with, only_hub};
 

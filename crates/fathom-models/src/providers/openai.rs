@@ -1,18 +1,18 @@
 //! Chat completions of `OpenAI` and compatible servers.
 
-use fathom_core::failure::ModelFailure;
+use fathom_core::model::failure::ModelFailure;
 use fathom_core::model::{ModelRequest, ReplyMode};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::schema::is_strict;
+use super::strict_schema::is_strict;
 use super::{
     FunctionSchema, ReplyError, WireProtocol, calls, count, error_in, functions, object, schema_of,
     temperature, words, write,
 };
-use crate::framing::FrameKind;
-use crate::heard::{ProviderStop, ReplyBuilder};
+use crate::http::frames::FrameKind;
+use crate::http::reply_builder::{ProviderStop, ReplyBuilder};
 use crate::prices::{OutputCap, TemperatureSupport};
 
 /// Tokens that the provider adds for a schema.

@@ -5,21 +5,23 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use fathom_core::failure::{FailureKind, ModelFailure};
+use fathom_core::model::failure::{FailureKind, ModelFailure};
+use fathom_core::model::tool_call;
 use fathom_core::model::{ModelRequest, ReplyMode, RequestEstimate};
 use fathom_core::text::Text;
-use fathom_core::tool;
 use regex::Regex;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::render;
-use crate::classify::{self, DETAIL_CHARS_MAX, ProviderMessage, RETRY_AFTER_MAX, clean};
 use crate::clock;
-use crate::endpoint::EndpointId;
 use crate::error::ModelsError;
-use crate::exchange::timed_out;
-use crate::heard::{ProviderStop, ReplyBuilder};
+use crate::http::classify_failure::{
+    self, DETAIL_CHARS_MAX, ProviderMessage, RETRY_AFTER_MAX, clean,
+};
+use crate::http::endpoint::EndpointId;
+use crate::http::exchange::timed_out;
+use crate::http::reply_builder::{ProviderStop, ReplyBuilder};
 use crate::model::{CallFuture, Model, TokenSink};
 use crate::prices::{ModelFacts, PriceBasis};
 use crate::tokens::{self, TokenCounter};
@@ -166,10 +168,10 @@ fn fail(error: WrittenError) -> Result<ModelFailure, LineFault> {
             .unwrap_or_else(|| "as the script says".to_owned()),
         ..ProviderMessage::default()
     };
-    Ok(classify::status(
+    Ok(classify_failure::status(
         error.status,
         &said,
-        wait.map(classify::millis),
+        wait.map(classify_failure::millis),
     ))
 }
 
@@ -290,7 +292,7 @@ impl ScriptedModel {
         }
         let text: Arc<str> = if heard.offered && calls.is_empty() {
             // Such a line stands for a model without tool calls of its own.
-            let (text, calls) = tool::out_of_words(text.to_string());
+            let (text, calls) = tool_call::out_of_words(text.to_string());
             for call in calls {
                 hear_call(heard, call.name.as_str(), call.arguments.as_str())?;
             }
@@ -362,7 +364,7 @@ impl Model for ScriptedModel {
                 failure.partial = Text::from(heard.text);
                 return Err(failure);
             }
-            let latency = classify::millis(clock::now() - started);
+            let latency = classify_failure::millis(clock::now() - started);
             heard.settle(self, request, &self.counter, latency)
         })
     }

@@ -12,7 +12,7 @@ use fathom_core::model::CountPrecision;
 use regex::Regex;
 use serde::Deserialize;
 
-use super::slots::{self, EMPTY, TOKEN_BYTES_MAX};
+use super::hash_slots::{self, EMPTY, TOKEN_BYTES_MAX};
 
 /// Maximum size of a piece that is counted at once. Words are far shorter; longer pieces are endless runs, and
 /// merging all of one at once would take forty times its memory.
@@ -163,7 +163,7 @@ impl RankTable {
             return None;
         }
         let slots = self.slots.len() / 4;
-        let mut slot = slots::first_slot(token, slots);
+        let mut slot = hash_slots::first_slot(token, slots);
         loop {
             let rank = Self::number(self.slots, slot)?;
             if rank == EMPTY {
@@ -172,7 +172,7 @@ impl RankTable {
             if self.token(rank)? == token {
                 return Some(rank);
             }
-            slot = slots::next_slot(slot, slots);
+            slot = hash_slots::next_slot(slot, slots);
         }
     }
 

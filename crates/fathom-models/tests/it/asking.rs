@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use fathom_core::failure::ModelFailure;
+use fathom_core::model::failure::ModelFailure;
 use fathom_core::model::{ChatMessage, ModelReply, ModelRequest, ModelSpec, ReplyMode, Speaker};
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use fathom_models::{ApiKey, Model, ModelCatalog};
-use fathom_testkit::server::ModelServer;
+use fathom_testkit::model_server::ModelServer;
 
 /// The providers that speak over HTTP, each with a model of a known kind.
 pub(crate) const PROVIDERS: [&str; 4] = [

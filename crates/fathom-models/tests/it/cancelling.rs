@@ -1,7 +1,7 @@
 //! A call that is dropped ends on the wire too.
 
 use fathom_core::model::ReplyMode;
-use fathom_testkit::server::{ChunkGate, ModelServer, ReplyBehaviour, RequestOutcome};
+use fathom_testkit::model_server::{ChunkGate, ModelServer, ReplyBehaviour, RequestOutcome};
 use tokio::sync::mpsc;
 
 use crate::asking::{PROVIDERS, ask, model, request};

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use fathom_core::model::{CountPrecision, ModelSpec, ReplyMode};
 use fathom_models::{HealthState, ModelCatalog, PriceBasis, connect};
-use fathom_testkit::server::{ModelServer, ReplyBehaviour};
+use fathom_testkit::model_server::{ModelServer, ReplyBehaviour};
 
 use crate::asking::{model, no_keys, request, spec};
 

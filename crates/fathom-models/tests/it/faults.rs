@@ -2,11 +2,11 @@
 
 use std::net::TcpListener;
 
-use fathom_core::failure::{CallBilling, FailureKind, ModelFailure};
+use fathom_core::model::failure::{CallBilling, FailureKind, ModelFailure};
 use fathom_core::model::{ModelRequest, ModelSpec, ReplyMode};
 use fathom_core::unit::Millis;
 use fathom_models::{DETAIL_CHARS_MAX, ModelCatalog};
-use fathom_testkit::server::{ModelServer, ReplyBehaviour, SeenRequest};
+use fathom_testkit::model_server::{ModelServer, ReplyBehaviour, SeenRequest};
 
 use crate::asking::{PROVIDERS, ask, model, no_keys, request};
 

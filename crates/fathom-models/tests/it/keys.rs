@@ -2,7 +2,7 @@
 
 use fathom_core::model::{ModelSpec, ReplyMode};
 use fathom_models::{ApiKey, ModelCatalog, ModelsError};
-use fathom_testkit::server::{ModelServer, ReplyBehaviour};
+use fathom_testkit::model_server::{ModelServer, ReplyBehaviour};
 
 use crate::asking::{ask, no_keys, request, spec};
 

@@ -1,8 +1,8 @@
 //! Servers that imitate a wire format leave things out, add some, and invent words.
 
-use fathom_core::failure::FailureKind;
+use fathom_core::model::failure::FailureKind;
 use fathom_core::model::{FinishReason, ReplyMode, UsageSource};
-use fathom_testkit::server::{ModelServer, ReplyBehaviour};
+use fathom_testkit::model_server::{ModelServer, ReplyBehaviour};
 
 use crate::asking::{ask, model, request};
 

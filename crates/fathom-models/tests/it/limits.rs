@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use fathom_core::failure::FailureKind;
 use fathom_core::model::ReplyMode;
+use fathom_core::model::failure::FailureKind;
 use fathom_models::{
     BREAKER_COOL_DOWN, BREAKER_FAILURES, CallLimiter, IN_FLIGHT_DEFAULT, ModelCatalog,
 };
-use fathom_testkit::server::{ChunkGate, ModelServer, ReplyBehaviour, SeenRequest};
+use fathom_testkit::model_server::{ChunkGate, ModelServer, ReplyBehaviour, SeenRequest};
 
 use crate::asking::{ask, model, no_keys, request, spec};
 

@@ -1,8 +1,8 @@
 //! Replies, whole and streamed, free and held to a schema.
 
-use fathom_core::failure::{CallBilling, FailureKind};
+use fathom_core::model::failure::{CallBilling, FailureKind};
 use fathom_core::model::{FinishReason, ReplyMode, TokenUsage, UsageSource};
-use fathom_testkit::server::{FinishCode, ModelServer, ReplyBehaviour, ReportedUsage};
+use fathom_testkit::model_server::{FinishCode, ModelServer, ReplyBehaviour, ReportedUsage};
 use serde_json::json;
 
 use crate::asking::{PROVIDERS, SCHEMA, ask, model, request, with_schema};

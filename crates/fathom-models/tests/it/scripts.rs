@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use fathom_core::failure::{CallBilling, FailureKind, ModelFailure};
+use fathom_core::model::failure::{CallBilling, FailureKind, ModelFailure};
+use fathom_core::model::tool_call::{ToolCall, ToolSpec};
 use fathom_core::model::{ChatMessage, ModelRequest, ModelSpec, ReplyMode, Speaker, UsageSource};
-use fathom_core::tool::{ToolCall, ToolSpec};
 use fathom_core::unit::Millis;
 use fathom_models::{Model, ModelCatalog, ModelsError, render};
 use tempfile::TempDir;

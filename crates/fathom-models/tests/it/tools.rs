@@ -1,10 +1,10 @@
 //! Calls of tools in every wire format, whole and streamed.
 
-use fathom_core::failure::FailureKind;
+use fathom_core::model::failure::FailureKind;
+use fathom_core::model::tool_call::ToolSpec;
 use fathom_core::model::{CountPrecision, FinishReason, ModelReply, ModelRequest, ReplyMode};
-use fathom_core::tool::ToolSpec;
 use fathom_models::Model;
-use fathom_testkit::server::{
+use fathom_testkit::model_server::{
     FinishCode, ModelServer, ReplyBehaviour, ReportedUsage, ServerAction,
 };
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ fn with_tools(delivery: ReplyMode) -> ModelRequest {
 }
 
 fn calls(reply: &ModelReply) -> Vec<(&str, Value)> {
-    let call = |call: &fathom_core::tool::ToolCall| {
+    let call = |call: &fathom_core::model::tool_call::ToolCall| {
         serde_json::from_str(call.arguments.as_str()).unwrap_or(json!("no JSON"))
     };
     let calls = reply.tool_calls.iter();

@@ -1,9 +1,9 @@
 //! A block, or a part of one, for one channel.
 
-use fathom_core::marker::BlockKind;
+use fathom_core::channel::marker::BlockKind;
 
 use super::{FilteredText, OutputChannel};
-use crate::matrix::BlockFormat;
+use crate::routes::BlockFormat;
 
 /// End of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,18 +3,18 @@
 //! Nothing here sends anything: Discord and the shell are effects behind the gateway, the rest is up to the
 //! host.
 
-mod clean;
 mod delivery;
 pub mod discord;
-pub mod shell;
-pub mod web;
+pub mod event_stream;
+mod filtered_text;
+pub mod shell_block;
 
 use std::fmt;
 
 use serde::Serialize;
 
-pub use clean::{FilterStream, FilteredText, OutputFilter, TextFilter};
 pub use delivery::{BlockDelivery, BlockEnd, BlockFlaw, DeliveryPart};
+pub use filtered_text::{FilterStream, FilteredText, OutputFilter, TextFilter};
 
 /// A destination of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -18,18 +18,18 @@
 //! # Ok::<(), fathom_output::redact::RedactError>(())
 //! ```
 
-mod checks;
-mod content;
+mod check_digits;
+mod content_policy;
 mod draft;
 mod entity;
 mod error;
 mod filter;
+mod preview;
 mod profanity;
+mod replacement;
 mod rules;
 mod scan;
-mod seal;
-mod segment;
-mod shown;
+mod segments;
 mod stream;
 
 use std::borrow::Cow;
@@ -38,12 +38,12 @@ use std::sync::Arc;
 
 pub use entity::{EntityKind, EntitySpan, PhoneRegion, RedactAction, SpanKind};
 pub use error::RedactError;
+pub use replacement::{KEY_BYTES, RedactKey};
 pub use rules::{FORMAT, RULES_BYTES_MAX, RedactRules};
-pub use seal::{KEY_BYTES, RedactKey};
-pub use segment::{KEY_BYTES_MAX, OVERLAP_BYTES, WINDOW_BYTES};
+pub use segments::{KEY_BYTES_MAX, OVERLAP_BYTES, WINDOW_BYTES};
 pub use stream::RedactStream;
 
-use content::ContentPolicy;
+use content_policy::ContentPolicy;
 use draft::{Replacement, mark};
 use profanity::ProfanityFilter;
 use scan::{RecogniserSet, ScanMatch};

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::draft::{RedactionDraft, Replacement};
 use super::entity::{EntityKind, EntitySpan, SpanKind};
+use super::preview::PreviewText;
 use super::scan::{CONTEXT_BYTES, PrecedingText, TextScan};
-use super::segment::{NextSegment, OVERLAP_BYTES, SegmentCutter, floor};
-use super::shown::PreviewText;
+use super::segments::{NextSegment, OVERLAP_BYTES, SegmentCutter, floor};
 use super::{CompiledRules, RedactedText};
 
 /// Maximum distance from the target at which a window is cut at a space.

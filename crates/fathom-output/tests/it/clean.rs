@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use fathom_output::channels::web::SseWriter;
+use fathom_output::channels::event_stream::SseWriter;
 use fathom_output::channels::{
-    BlockDelivery, DeliveryPart, FilterStream, OutputChannel, TextFilter, discord, shell,
+    BlockDelivery, DeliveryPart, FilterStream, OutputChannel, TextFilter, discord, shell_block,
 };
 use fathom_output::markers::BlockRouter;
-use fathom_output::matrix::RouteTable;
 use fathom_output::redact::{RedactRules, RedactStream, TextRedactor};
+use fathom_output::routes::RouteTable;
 
 /// The redactor between a model and its channels.
 struct Filters(TextRedactor);
@@ -77,7 +77,7 @@ fn sent(deliveries: &[BlockDelivery]) -> Vec<(OutputChannel, String)> {
                 bodies.collect::<Vec<_>>().concat()
             }
             // A command that the filters changed is not run.
-            OutputChannel::Shell => format!("{:?}", shell::commands(delivery)),
+            OutputChannel::Shell => format!("{:?}", shell_block::commands(delivery)),
             OutputChannel::Cli | OutputChannel::Council | OutputChannel::Memory => text.clone(),
         };
         sent.push((delivery.channel, format!("{text}\n{wire}")));

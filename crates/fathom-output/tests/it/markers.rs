@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use fathom_core::marker::{BlockKind, Marker};
-use fathom_output::channels::shell::{self, ShellBlockError};
+use fathom_core::channel::marker::{BlockKind, Marker};
+use fathom_output::channels::shell_block::{self, ShellBlockError};
 use fathom_output::channels::{
     BlockDelivery, BlockEnd, BlockFlaw, DeliveryPart, FilterStream, OutputChannel, TextFilter,
 };
 use fathom_output::markers::{BLOCK_BYTES_MAX, BlockRouter};
-use fathom_output::matrix::{BlockFormat, RouteTable};
+use fathom_output::routes::{BlockFormat, RouteTable};
 
 /// Masks `secret`, wherever a stream is cut, and tells the channel.
 struct Mask;
@@ -209,7 +209,7 @@ fn commands(deliveries: &[BlockDelivery]) -> Vec<Result<String, ShellBlockError>
         .iter()
         .filter(|delivery| delivery.channel == OutputChannel::Shell);
     shell
-        .flat_map(shell::commands)
+        .flat_map(shell_block::commands)
         .map(|read| read.map(|argv| argv.to_string()))
         .collect()
 }

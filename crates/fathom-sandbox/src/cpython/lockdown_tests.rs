@@ -10,7 +10,7 @@ fn python() -> PathBuf {
 
 #[tokio::test]
 async fn r03_landlock_alone_denies_files_and_programs() {
-    let no_sockets = filter::all_but(libc::SYS_socket, libc::EPERM).unwrap();
+    let no_sockets = syscall_filter::all_but(libc::SYS_socket, libc::EPERM).unwrap();
     let begun = BaseProcess::begin_with(&python(), vec![no_sockets], Vec::new()).await;
     let (_, isolation) = begun.unwrap();
     assert!(isolation.landlock >= Some(1), "{isolation:?}");

@@ -14,17 +14,20 @@ use tokio::process::{Child, Command};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use crate::control::ControlSocket;
-use crate::engine::{WorkerHandle, WorkerProcess, prefer_to_lose};
+use crate::cpython::control_socket::ControlSocket;
 use crate::error::SandboxError;
-use crate::filter::{self, FilterError};
+use crate::interpreter::{WorkerHandle, WorkerProcess, prefer_to_lose};
 use crate::material::{SHARED_BYTES_MIN, SealedMemory, SmallMaterial};
 use crate::options::{InterpreterKind, Isolation};
 use crate::sandbox;
+use crate::syscall_filter::{self, FilterError};
 
-mod search;
+mod control_socket;
+#[cfg(test)]
+mod exchange_tests;
+mod find_python;
 
-pub(crate) use search::candidates;
+pub(crate) use find_python::candidates;
 
 const BASE: &str = include_str!("base.py");
 const RECIPES: &str = concat!(
@@ -158,7 +161,7 @@ impl BaseProcess {
 
     /// Starts the base process on this Python; an error says why it cannot be used.
     pub(crate) async fn begin(program: &Path) -> Result<(Self, Isolation), Unusable> {
-        Self::begin_with(program, filter::base()?, filter::session()?).await
+        Self::begin_with(program, syscall_filter::base()?, syscall_filter::session()?).await
     }
 
     async fn begin_with(
@@ -406,8 +409,6 @@ pub(crate) fn programs(python: Option<&PathBuf>, folders: &[PathBuf]) -> Vec<Pat
     python.map_or_else(|| candidates(folders), |python| vec![python.clone()])
 }
 
-#[cfg(test)]
-mod exchange_tests;
 #[cfg(test)]
 #[path = "lockdown_tests.rs"]
 mod tests;

@@ -9,8 +9,8 @@ use monty_types::{
 };
 use serde_json::{Value, json};
 
+use super::frame_io::{OutcomeReply, ReplyFrame, ToWorker, WorkerWire};
 use super::values;
-use super::wire::{OutcomeReply, ReplyFrame, ToWorker, WorkerWire};
 use crate::frames::{BATCH_MAX, FRAME_BYTES_MAX};
 
 /// The interpreter has no exceptions but its own, so each fault is one of those that code here has little other use for.

@@ -10,9 +10,9 @@ use monty_types::{
 use serde_json::{Value, json};
 
 use super::calls::{CellSubmission, FAULTS, HostCalls, known_function, submission};
-use super::out::{CapturedOutput, OutputMeter};
+use super::captured_output::{CapturedOutput, OutputMeter};
+use super::frame_io::{CellFrame, ToWorker, WorkerWire};
 use super::values;
-use super::wire::{CellFrame, ToWorker, WorkerWire};
 use crate::frames::ERROR_BYTES_MAX;
 
 /// A session's interpreter, and what it knows of its cells.

@@ -15,7 +15,7 @@ use rustix::process::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::filter::{self, FilterError};
+use crate::syscall_filter::{self, FilterError};
 
 /// Room beside a session's memory for what the interpreter frees late.
 const MEMORY_BESIDE_BYTES: u64 = 32 << 20;
@@ -98,7 +98,8 @@ pub(super) fn lock_in(used_bytes: u64, memory: u64) -> Result<bool, LockError> {
     // Other processes of the same user can then neither trace it nor read its memory.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(LockError::Close)?;
     // As with files, it is no failure where the kernel has no filters; what is in force is told.
-    let seccomp = filter::monty().is_ok_and(|program| seccompiler::apply_filter(&program).is_ok());
+    let seccomp =
+        syscall_filter::monty().is_ok_and(|program| seccompiler::apply_filter(&program).is_ok());
     Ok(seccomp)
 }
 

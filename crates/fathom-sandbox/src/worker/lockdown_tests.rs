@@ -27,7 +27,7 @@ fn r03_landlock_alone_denies_files() {
 #[test]
 fn r03_the_filter_alone_denies_files_and_sockets() {
     let tried = thread::spawn(|| {
-        seccompiler::apply_filter(&filter::monty().unwrap()).unwrap();
+        seccompiler::apply_filter(&syscall_filter::monty().unwrap()).unwrap();
         let file = is_denied(File::open("/etc/passwd").map(drop));
         (file, is_denied(UnixStream::pair().map(drop)))
     });

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use fathom_core::amounts::Amounts;
-use fathom_core::cell::{
+use fathom_core::budget::amounts::Amounts;
+use fathom_core::sandbox::{
     CellAnswer, CellBudget, CellCall, CellErrorKind, CellLimits, CellOutcome, CellQuestion,
     CellReply, CellResult, ValueFormat,
 };

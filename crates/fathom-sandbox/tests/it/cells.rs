@@ -1,7 +1,7 @@
 //! Cells: what they find, print, ask and submit.
 
-use fathom_core::amounts::Amounts;
-use fathom_core::cell::{
+use fathom_core::budget::amounts::Amounts;
+use fathom_core::sandbox::{
     CellBudget, CellCall, CellErrorKind, CellException, CellExceptionKind, CellOutcome, CellReply,
     ValueFormat,
 };
@@ -477,7 +477,7 @@ async fn r02_threads_of_a_cell_ask_at_once() {
         let reply = echo(question);
         let id = question.id;
         session
-            .answer(fathom_core::cell::CellAnswer { id, reply })
+            .answer(fathom_core::sandbox::CellAnswer { id, reply })
             .unwrap();
     }
     let fathom_sandbox::CellEvent::Ended(end) = session.next().await else {
@@ -516,7 +516,7 @@ async fn r04_a_thread_that_outlives_its_cell_is_told_and_takes_no_answer_of_the_
     let held = open.iter().find(|question| echo(question) == reply);
     let id = held.unwrap().id;
     session
-        .answer(fathom_core::cell::CellAnswer { id, reply })
+        .answer(fathom_core::sandbox::CellAnswer { id, reply })
         .unwrap();
     let fathom_sandbox::CellEvent::Ended(end) = session.next().await else {
         panic!("it asked more");

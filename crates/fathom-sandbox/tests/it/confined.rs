@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fathom_core::unit::Millis;
-use fathom_sandbox::confined::{
+use fathom_sandbox::confined_program::{
     ARGUMENTS_BYTES_MAX, ConfinedLimits, ConfinedProgram, ProgramEnd, ProgramResult, run,
 };
 use fathom_sandbox::{SandboxError, WorkerCommand};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use fathom_core::amounts::Amounts;
-use fathom_core::cell::{
+use fathom_core::budget::amounts::Amounts;
+use fathom_core::sandbox::{
     CellAnswer, CellBudget, CellCall, CellErrorKind, CellException, CellExceptionKind, CellLimits,
     CellOutcome, CellReply, CellResult, CellValue, ValueFormat,
 };

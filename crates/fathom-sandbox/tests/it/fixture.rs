@@ -1,6 +1,6 @@
 //! A sandbox, sessions in it, and someone who answers.
 
-use fathom_core::cell::{
+use fathom_core::sandbox::{
     CellAnswer, CellCall, CellLimits, CellOutcome, CellQuestion, CellReply, CellResult, ValueFormat,
 };
 use fathom_core::unit::Millis;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fathom_core::cell::CellErrorKind;
+use fathom_core::sandbox::CellErrorKind;
 use fathom_sandbox::{InterpreterChoice, InterpreterKind, Sandbox, SandboxError, SandboxOptions};
 use rustix::io::{FdFlags, fcntl_setfd};
 use tokio::io::AsyncReadExt as _;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fathom_core::cell::{CellAnswer, CellErrorKind, CellQuestion};
+use fathom_core::sandbox::{CellAnswer, CellErrorKind, CellQuestion};
 use fathom_core::unit::Millis;
 use fathom_sandbox::{
     CellEvent, Sandbox, SandboxContext, SandboxError, SandboxOptions, SandboxSession,
@@ -208,7 +208,7 @@ async fn r03_a_thread_does_not_outlive_its_cell_by_stealth() {
 #[tokio::test]
 async fn only_open_questions_are_answered_and_only_one_cell_runs() {
     let mut session = session().await;
-    let reply = fathom_core::cell::CellReply::Each(Vec::new());
+    let reply = fathom_core::sandbox::CellReply::Each(Vec::new());
     let early = session.answer(CellAnswer {
         id: 1,
         reply: reply.clone(),

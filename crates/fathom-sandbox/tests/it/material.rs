@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fathom_core::cell::ValueFormat;
+use fathom_core::sandbox::ValueFormat;
 use fathom_sandbox::{MaterialContent, SandboxError, SandboxMaterial};
 
 use crate::fixture::{printed, sandbox, text};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use fathom_core::cell::{
+use fathom_core::sandbox::{
     CellCall, CellException, CellExceptionKind, CellOutcome, CellQuestion, CellReply, CellResult,
     ValueFormat,
 };

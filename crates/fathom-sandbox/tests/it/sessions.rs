@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use fathom_core::cell::{
+use fathom_core::sandbox::{
     CellAnswer, CellCall, CellErrorKind, CellOutcome, CellQuestion, CellReply, CellResult,
 };
 use fathom_core::unit::Millis;

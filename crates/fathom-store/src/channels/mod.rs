@@ -5,8 +5,8 @@
 //! start is recorded first, so that after a crash it is known what may have been sent.
 
 mod error;
-mod file;
 mod seeds;
+mod sqlite;
 
 use std::fmt;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub use seeds::{NewSeed, SEEDS_LISTED_MAX, SeedKind, SeedState, SeedStore, Thoug
 
 use crate::keys::KeyRing;
 use error::ChannelResult;
-use file::ChannelFile;
+use sqlite::ChannelFile;
 
 /// Maximum number of feed entries read at once.
 pub const FEED_READ_MAX: u32 = 1_000;

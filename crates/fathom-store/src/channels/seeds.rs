@@ -9,7 +9,7 @@ use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 use serde::{Deserialize, Serialize};
 
 use super::error::ChannelResult;
-use super::file::ChannelFile;
+use super::sqlite::ChannelFile;
 
 /// Maximum number of seeds listed at once.
 pub const SEEDS_LISTED_MAX: u32 = 1_000;

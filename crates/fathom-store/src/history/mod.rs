@@ -10,9 +10,9 @@
 mod age;
 mod error;
 mod export;
-mod line;
 mod record;
 mod scan;
+mod sealed_line;
 
 use std::collections::HashSet;
 use std::fs::{File, TryLockError};
@@ -28,9 +28,9 @@ pub use record::{AuthTag, HistoryEntry, HistoryHead};
 use crate::error::StoreError;
 use crate::keys::KeyRing;
 use crate::private_files;
-use line::{LineSealer, SealedLine};
 use record::HistoryLine;
 use scan::{HistoryScan, has_hole, scan};
+use sealed_line::{LineSealer, SealedLine};
 
 /// Bytes of a session's name.
 pub const SESSION_BYTES_MAX: usize = 256;

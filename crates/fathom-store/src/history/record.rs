@@ -4,12 +4,12 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use fathom_core::domain::session::SessionSpeaker;
 use fathom_core::id::RunId;
-use fathom_core::session::SessionSpeaker;
 use fathom_core::unit::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::seal::TAG_BYTES;
+use crate::journal::seal::TAG_BYTES;
 
 /// An entry of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,8 +1,8 @@
 //! Walks over a file line by line and checks each.
 
 use super::HistoryError;
-use super::line::{LineSealer, SealedLine};
 use super::record::{HistoryHead, HistoryLine};
+use super::sealed_line::{LineSealer, SealedLine};
 
 /// Content of a file.
 #[derive(Debug, Default)]

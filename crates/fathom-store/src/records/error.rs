@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fathom_core::records::RecordFault;
+use fathom_core::domain::records::RecordFault;
 
 use crate::error::StoreError;
 

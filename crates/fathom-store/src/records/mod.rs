@@ -5,7 +5,7 @@
 //! request of an episode reaches.
 
 mod error;
-mod sealing;
+mod seal;
 mod table;
 
 use std::collections::BTreeSet;
@@ -13,22 +13,22 @@ use std::fmt;
 use std::path::Path;
 
 use fathom_core::contract::AgentRole;
-use fathom_core::domain::{DomainAccess, DomainRequest, name, owners};
-use fathom_core::id::{AskId, EpisodeId, RunId};
-use fathom_core::records::{
+use fathom_core::domain::records::{
     CapsuleBody, DomainRecord, RecordAnswer, RecordAuthor, RecordDraft, RecordFault, RecordKind,
     RecordPointer, RecordRequest, RecordRule, ReportVerdict, VerificationReport, check, check_id,
     sha256,
 };
+use fathom_core::domain::{DomainAccess, DomainRequest, name, owners};
+use fathom_core::id::{AskId, EpisodeId, RunId};
 use fathom_core::unit::Timestamp;
 use serde::Deserialize as _;
 
 pub use error::RecordStoreError;
 
-use crate::seal::RunKey;
+use crate::journal::seal::RunKey;
 use crate::symbols::RequestKey;
 use error::RecordsResult;
-use sealing::RecordContent;
+use seal::RecordContent;
 use table::{AppendOutcome, NewRow, RecordTable, TransactionError, WrittenBy};
 
 /// Domains that people write by hand.

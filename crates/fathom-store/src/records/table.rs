@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fathom_core::records::{DomainRecord, RecordAuthor, RecordKind, RecordPointer};
+use fathom_core::domain::records::{DomainRecord, RecordAuthor, RecordKind, RecordPointer};
 use fathom_core::unit::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
 
 use super::error::{RecordStoreError, RecordsResult};
-use super::sealing::{RecordContent, RecordSealer};
+use super::seal::{RecordContent, RecordSealer};
 use crate::error::StoreError;
-use crate::seal::RunKey;
-use crate::shared_file::{self, SyncMode, make_tables};
+use crate::journal::seal::RunKey;
+use crate::sqlite_file::shared::{self, SyncMode, make_tables};
 
 const FORMAT: u64 = 1;
 
@@ -77,7 +77,7 @@ pub(super) struct NewRow<'a> {
 impl RecordTable {
     /// Uses the file, which is made when it is not there.
     pub(super) fn open(path: &Path, secret: &RunKey) -> RecordsResult<Self> {
-        let connection = shared_file::open(path, SyncMode::PowerCut)
+        let connection = shared::open(path, SyncMode::PowerCut)
             .map_err(|error| RecordStoreError::file(path, error))?;
         let table = Self {
             path: path.to_owned(),

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use fathom_core::symbols::{AgentProfile, Kit, Symbol};
+use fathom_core::domain::symbols::{AgentProfile, Kit, Symbol};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::change::{EditEntry, SymbolFlaw, body_of};
+use super::backend::RowKind;
+use super::edits::{EditEntry, SymbolFlaw, body_of};
 use super::error::SymbolStoreError;
-use super::rows::RowKind;
 
 /// Maximum number of entries of a catalogue.
 pub const CATALOGUE_ENTRIES_MAX: usize = 200_000;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fathom_core::symbols::{SymbolFault, SymbolFaultKind};
+use fathom_core::domain::symbols::{SymbolFault, SymbolFaultKind};
 
 use super::catalogue::BadEntry;
 use crate::error::StoreError;

@@ -3,25 +3,25 @@
 //! [`VersionedSymbols`] is the store on either backend. A backend keeps rows: every write adds one, a removal too, and a write carries the
 //! key of its request, so that a request which comes again after a crash finds what it did before.
 
-mod answering;
+mod backend;
 mod catalogue;
-mod change;
+mod edits;
 mod error;
-mod index;
-mod nearest;
 mod redis;
-mod rows;
+mod requests;
+mod search_index;
 mod sqlite;
 mod store;
-mod words;
+mod vector_index;
+mod word_index;
 
 use std::fmt;
 
+use fathom_core::domain::symbols::{AgentProfile, Kit, Symbol, SymbolAnswer, SymbolRequest};
 use fathom_core::id::{AskId, EpisodeId, RunId};
-use fathom_core::symbols::{AgentProfile, Kit, Symbol, SymbolAnswer, SymbolRequest};
 
 pub use catalogue::{BadEntry, CATALOGUE_ENTRIES_MAX, ListOf, SymbolCatalogue};
-pub use change::{ID_CHARS_MAX, SYMBOL_BYTES_MAX};
+pub use edits::{ID_CHARS_MAX, SYMBOL_BYTES_MAX};
 pub use error::SymbolStoreError;
 pub use redis::RedisAddress;
 pub use store::{IDS_MAX, RESULTS_MAX, TEXT_BYTES_MAX, VersionedSymbols};

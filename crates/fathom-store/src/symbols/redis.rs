@@ -15,11 +15,11 @@ use redis::{
 };
 use sha2::{Digest as _, Sha256};
 
-use super::error::SymbolStoreError;
-use super::rows::{
+use super::backend::{
     BackendResult, FORMAT, RowCommit, RowDraft, RowKind, SymbolBackend, SymbolRow, TRIES_MAX,
     bytes_of, numbers_of,
 };
+use super::error::SymbolStoreError;
 
 /// Longest wait for a connection.
 const CONNECT: Duration = Duration::from_secs(3);

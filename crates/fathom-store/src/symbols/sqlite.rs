@@ -7,13 +7,13 @@ use rusqlite::{
     Connection, OptionalExtension as _, Row as Columns, Transaction, TransactionBehavior, params,
 };
 
-use super::error::SymbolStoreError;
-use super::rows::{
+use super::backend::{
     BackendResult, FORMAT, RowCommit, RowDraft, RowKind, SymbolBackend, SymbolRow, WrittenBy,
     bytes_of, numbers_of,
 };
+use super::error::SymbolStoreError;
 use crate::error::StoreError;
-use crate::shared_file::{self, SyncMode, make_tables};
+use crate::sqlite_file::shared::{self, SyncMode, make_tables};
 
 const TABLES: &str = "
 CREATE TABLE rows (
@@ -56,7 +56,7 @@ impl SqliteRows {
     /// Uses the file, which is made when it is not there.
     pub(super) fn open(path: &Path) -> BackendResult<Self> {
         let wrap = |source: StoreError| file_error(path, source);
-        let connection = shared_file::open(path, SyncMode::PowerCut).map_err(wrap)?;
+        let connection = shared::open(path, SyncMode::PowerCut).map_err(wrap)?;
         let rows = Self {
             path: path.to_owned(),
             connection: Mutex::new(connection),

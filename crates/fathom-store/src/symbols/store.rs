@@ -5,24 +5,24 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use fathom_core::symbols::{
+use fathom_core::domain::symbols::{
     AgentProfile, FoundSymbol, Kit, OneOrMore, SearchBy, Symbol, SymbolAnswer, SymbolFaultKind,
     SymbolRequest,
 };
 use serde::de::DeserializeOwned;
 
-use super::answering::{
+use super::backend::{
+    BackendResult, RowCommit, RowDraft, RowKind, RowVector, SymbolBackend, TRIES_MAX, WrittenBy,
+};
+use super::catalogue::{BadEntry, SymbolCatalogue};
+use super::edits::{EditEntry, body_of};
+use super::error::SymbolStoreError;
+use super::redis::{RedisAddress, RedisRows};
+use super::requests::{
     changed, checked, digest_of, distinct, draft, fault, faulty, found_in, milli, not_found,
     parsed, recorded, written,
 };
-use super::catalogue::{BadEntry, SymbolCatalogue};
-use super::change::{EditEntry, body_of};
-use super::error::SymbolStoreError;
-use super::index::{SearchHit, SymbolIndex, embedded, symbol_of, text_of};
-use super::redis::{RedisAddress, RedisRows};
-use super::rows::{
-    BackendResult, RowCommit, RowDraft, RowKind, RowVector, SymbolBackend, TRIES_MAX, WrittenBy,
-};
+use super::search_index::{SearchHit, SymbolIndex, embedded, symbol_of, text_of};
 use super::sqlite::SqliteRows;
 use super::{Embed, ImportReport, Progress, RequestKey, SymbolStore, SymbolVersion};
 

@@ -2,7 +2,7 @@
 
 use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::model::ModelRequest;
-use fathom_core::tool::ToolSpec;
+use fathom_core::model::tool_call::ToolSpec;
 use fathom_core::unit::{Millis, Timestamp};
 use fathom_store::{ANSWER_AGE_MAX, AnswerIndex, AnswerPlace, HomeFolder, IndexedAnswer};
 

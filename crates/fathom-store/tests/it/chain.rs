@@ -1,6 +1,6 @@
-use fathom_core::event::{EventKind, JournalRecord};
 use fathom_core::id::{Digest, EpisodeId, Epoch, Seq};
-use fathom_store::chain::{BreakKind, ChainCheck, decode, encode, genesis, link};
+use fathom_core::journal::event::{EventKind, JournalRecord};
+use fathom_store::journal::chain::{BreakKind, ChainCheck, decode, encode, genesis, link};
 
 use crate::sample::{self, Author, episode, run};
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use fathom_core::effect::{EffectRequest, KillScope};
-use fathom_core::event::{EventKind, ReleaseReason, Signal};
+use fathom_core::episode::result::EpisodeStatus;
 use fathom_core::id::{AskId, Digest, Epoch, RunId, Seq};
-use fathom_core::outcome::EpisodeStatus;
+use fathom_core::journal::event::{EventKind, ReleaseReason, Signal};
 use fathom_core::unit::Timestamp;
 use fathom_store::{
     ChainCheck, ClaimOutcome, ClaimOwner, Journal, JournalCursor, KeyClaim, KeyOverride, KillOrder,

@@ -5,7 +5,9 @@ use std::thread;
 
 use fathom_core::id::{Digest, Seq};
 use fathom_core::unit::Timestamp;
-use fathom_store::heads::{ChainHead, FileEnd, HeadFlush, HeadsWriter, SignedHead, read_heads};
+use fathom_store::journal::heads::{
+    ChainHead, FileEnd, HeadFlush, HeadsWriter, SignedHead, read_heads,
+};
 use fathom_store::{HomeFolder, Journal, KeyRing, StoreError};
 use tempfile::TempDir;
 

@@ -5,7 +5,7 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use fathom_core::session::SessionSpeaker;
+use fathom_core::domain::session::SessionSpeaker;
 use fathom_core::unit::Timestamp;
 use fathom_store::history::{
     HistoryEntry, HistoryError, HistoryHead, RECORD_BYTES_MAX, SESSION_BYTES_MAX,

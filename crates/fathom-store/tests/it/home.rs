@@ -77,7 +77,7 @@ fn x02_no_text_lies_open_anywhere_in_the_home() {
     let sealer = home.keys().sealer(run(1)).unwrap().unwrap();
     let mut read = 0;
     for stored in journal.records(run(1)) {
-        let mut record = fathom_store::chain::decode(&stored.unwrap().bytes).unwrap();
+        let mut record = fathom_store::journal::chain::decode(&stored.unwrap().bytes).unwrap();
         sealer
             .open(&mut record, |address| journal.blob(run(1), address))
             .unwrap();

@@ -3,8 +3,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::thread;
 
-use fathom_core::event::EventKind;
 use fathom_core::id::{AskId, Epoch};
+use fathom_core::journal::event::EventKind;
 use fathom_core::text::Text;
 use fathom_store::{KeyRing, ShredOutcome, StoreError};
 

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use fathom_core::amounts::Amounts;
-use fathom_core::command::Command;
-use fathom_core::event::EventKind;
+use fathom_core::budget::amounts::Amounts;
+use fathom_core::journal::command::Command;
+use fathom_core::journal::event::EventKind;
 use fathom_store::{CommitDurability, Journal, MemoryJournal, StoreError};
 
 use crate::conformance::{self, Backend};

@@ -1,8 +1,8 @@
 //! What every backend must do with the words of people: approvals and pins of tools.
 
 use fathom_core::effect::ApprovalTerms;
-use fathom_core::event::Signal;
 use fathom_core::id::{AskId, Digest};
+use fathom_core::journal::event::Signal;
 use fathom_core::unit::Timestamp;
 use fathom_store::{
     AcceptOutcome, ApprovalAnswer, ApprovalFilter, ApprovalRecord, ApprovalState, ApprovalWord,

@@ -7,12 +7,12 @@ use std::process::{Command, Stdio};
 use std::{env, fs, thread};
 
 use fathom_core::contract::AgentRole;
-use fathom_core::domain::{DomainAccess, DomainRequest};
-use fathom_core::id::{AskId, Digest, EpisodeId};
-use fathom_core::records::{
+use fathom_core::domain::records::{
     DomainRecord, RecordAnswer, RecordAuthor, RecordDraft, RecordFaultKind, RecordKind,
     RecordPointer, RecordRequest, RecordRule, sha256,
 };
+use fathom_core::domain::{DomainAccess, DomainRequest};
+use fathom_core::id::{AskId, Digest, EpisodeId};
 use fathom_core::unit::Timestamp;
 use fathom_store::HomeFolder;
 use fathom_store::records::{DomainRecords, RecordCaller, RecordStoreError};

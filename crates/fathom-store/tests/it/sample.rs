@@ -2,33 +2,33 @@
 
 use std::collections::BTreeMap;
 
-use fathom_core::amounts::{Amounts, Budget};
-use fathom_core::cell::{
-    CellAnswer, CellCall, CellError, CellErrorKind, CellException, CellExceptionKind, CellLimits,
-    CellOutcome, CellOutput, CellQuestion, CellReply, CellResult, CellTask, CellValue,
-    ContextSource, ValueFormat,
-};
-use fathom_core::command::{Command, ExternalWait, OutputBlock};
+use fathom_core::budget::amounts::{Amounts, Budget};
+use fathom_core::contract::stop::StopReason;
 use fathom_core::contract::{AgentRole, Contract};
+use fathom_core::council_bus::{CouncilRole, MessageDraft};
 use fathom_core::domain::{DomainAccess, DomainRequest};
 use fathom_core::effect::{EffectClass, EffectOutcome, EffectRequest, EffectTarget};
-use fathom_core::event::{
+use fathom_core::episode::result::{
+    BudgetUse, Decision, EpisodeResult, EpisodeStatus, HandoffTicket, NextAction, ResultSummary,
+    TaskPacket,
+};
+use fathom_core::id::{AskId, Digest, EpisodeId, Epoch, RunId, Seq};
+use fathom_core::journal::command::{Command, ExternalWait, OutputBlock};
+use fathom_core::journal::event::{
     EpisodeOrigin, EpisodeSpec, Event, EventKind, JournalRecord, ModelCallOutcome, ProgramSpec,
     Signal,
 };
-use fathom_core::failure::{FailureKind, ModelFailure};
-use fathom_core::id::{AskId, Digest, EpisodeId, Epoch, RunId, Seq};
+use fathom_core::model::failure::{FailureKind, ModelFailure};
 use fathom_core::model::{
     ChatMessage, FinishReason, ModelReply, ModelRequest, ModelRole, ModelSet, ModelSpec, ReplyMode,
     Speaker, TokenUsage, UsageSource,
 };
-use fathom_core::outcome::{
-    BudgetUse, Decision, EpisodeResult, EpisodeStatus, HandoffTicket, NextAction, ResultSummary,
-    TaskPacket,
-};
 use fathom_core::packet::{PacketFrame, PacketId, PacketMeta};
-use fathom_core::protocol::{CouncilRole, MessageDraft};
-use fathom_core::stop::StopReason;
+use fathom_core::sandbox::{
+    CellAnswer, CellCall, CellError, CellErrorKind, CellException, CellExceptionKind, CellLimits,
+    CellOutcome, CellOutput, CellQuestion, CellReply, CellResult, CellTask, CellValue,
+    ContextSource, ValueFormat,
+};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Timestamp};
 use fathom_store::{

@@ -1,10 +1,10 @@
 use std::collections::HashMap;
 
-use fathom_core::event::{EventKind, JournalRecord};
 use fathom_core::id::{AskId, Digest, Epoch};
+use fathom_core::journal::event::{EventKind, JournalRecord};
 use fathom_core::text::{Text, VisitTexts};
-use fathom_store::chain::{decode, encode};
-use fathom_store::seal::{SealedBlob, TEXT_BYTES_MAX, address_of};
+use fathom_store::journal::chain::{decode, encode};
+use fathom_store::journal::seal::{SealedBlob, TEXT_BYTES_MAX, address_of};
 use fathom_store::{JournalEntry, RecordChain, StoreError, TextSealer};
 
 use crate::sample::{self, Author, key, run};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_core::symbols::{AgentProfile, Kit, OneOrMore, Symbol};
+use fathom_core::domain::symbols::{AgentProfile, Kit, OneOrMore, Symbol};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use fathom_core::symbols::{SearchBy, SymbolFaultKind};
+use fathom_core::domain::symbols::{SearchBy, SymbolFaultKind};
 use fathom_store::symbols::{
     Embed, RedisAddress, SymbolStore as _, SymbolStoreError, VersionedSymbols,
 };
@@ -192,7 +192,7 @@ fn p06_a_lost_redis_is_an_error_and_never_an_empty_answer() {
         get(&["A"]),
         search("x", SearchBy::Words),
         put("A", "y"),
-        fathom_core::symbols::SymbolRequest::Kit { id: "K".to_owned() },
+        fathom_core::domain::symbols::SymbolRequest::Kit { id: "K".to_owned() },
     ] {
         lost(store.carry_out(&key(2), &request).unwrap_err());
     }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::symbols::{
+use fathom_core::domain::symbols::{
     AgentProfile, Kit, OneOrMore, SearchBy, Symbol, SymbolAnswer, SymbolFaultKind, SymbolRequest,
 };
+use fathom_core::id::{AskId, EpisodeId};
 use fathom_store::symbols::{
     Embed, EmbedFailed, ImportReport, ListOf, Progress, RequestKey, SymbolCatalogue, SymbolStore,
     SymbolStoreError, VersionedSymbols,

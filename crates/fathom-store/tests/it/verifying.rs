@@ -1,9 +1,9 @@
 use std::fs;
 use std::path::Path;
 
-use fathom_core::event::EventKind;
 use fathom_core::id::{Digest, EpisodeId, RunId, Seq};
-use fathom_store::chain::{BreakKind, decode};
+use fathom_core::journal::event::EventKind;
+use fathom_store::journal::chain::{BreakKind, decode};
 use fathom_store::{
     HomeFolder, Journal, SqliteJournal, Verification, VerifyFault, VerifyProblem, VerifyScope,
 };
@@ -270,7 +270,7 @@ fn x02_a_chain_rewritten_from_the_start_differs_from_its_heads() {
         }
         let mut record = decode(&stored.bytes).unwrap();
         record.event.at.0 += 1;
-        let bytes = fathom_store::chain::encode(&record).unwrap();
+        let bytes = fathom_store::journal::chain::encode(&record).unwrap();
         let hash = chain.extend(&bytes);
         let update = "UPDATE events SET body = ?2, hash = ?3 WHERE position = ?1";
         let position = i64::try_from(stored.cursor.0).unwrap();

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use fathom_testkit::server::{
+use fathom_testkit::model_server::{
     LogRetention, ModelServer, RequestWitness, SeenRequest, ServerScript, ServerSetup,
 };
 use serde_json::json;

@@ -1,11 +1,11 @@
 //! What a drill does, as it stands in its parameters.
 
-use fathom_core::amounts::Amounts;
+use fathom_core::budget::amounts::Amounts;
+use fathom_core::contract::spawn::{SpawnClass, SpawnTrigger};
 use fathom_core::contract::{ChildType, Contract};
 use fathom_core::effect::EffectRequest;
-use fathom_core::event::ProgramSpec;
+use fathom_core::journal::event::ProgramSpec;
 use fathom_core::model::ReplyMode;
-use fathom_core::recursion::{SpawnClass, SpawnTrigger};
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use serde::{Deserialize, Serialize};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use fathom_core::effect::{EffectOutcome, EffectRequest};
-use fathom_core::event::{EventKind, ModelCallOutcome, Signal};
 use fathom_core::id::{AskId, EpisodeId};
+use fathom_core::journal::event::{EventKind, ModelCallOutcome, Signal};
 use fathom_core::model::{ModelRequest, ModelRole};
 
 use super::platform::SimSender;

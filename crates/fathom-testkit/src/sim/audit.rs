@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use fathom_core::amounts::Amounts;
-use fathom_core::event::{EventKind, JournalRecord};
+use fathom_core::budget::amounts::Amounts;
+use fathom_core::budget::ledger::BudgetAccounts;
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::ledger::BudgetAccounts;
-use fathom_core::step::LogPosition;
+use fathom_core::journal::event::{EventKind, JournalRecord};
+use fathom_core::run::step::LogPosition;
 
-use super::books::{AuditLedger, OpenCall};
+use super::audit_ledger::{AuditLedger, OpenCall};
 use super::violation::InvariantViolation;
 
 /// The books of a run.

@@ -2,11 +2,11 @@
 
 use std::cell::Cell;
 
-use fathom_core::amounts::{Amounts, Dimension};
-use fathom_core::event::ProgramSpec;
+use fathom_core::budget::amounts::{Amounts, Dimension};
+use fathom_core::budget::ledger::{BudgetAccounts, LeaseDraw, Ledger, ReservationOverrun};
+use fathom_core::episode::program::{Program, ProgramError, ProgramFactory};
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::ledger::{BudgetAccounts, LeaseDraw, Ledger, ReservationOverrun};
-use fathom_core::program::{Program, ProgramError, ProgramFactory};
+use fathom_core::journal::event::ProgramSpec;
 
 use crate::drill::{self, DrillPrograms};
 

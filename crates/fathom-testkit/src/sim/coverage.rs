@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use fathom_core::command::{Command, ExternalWait};
-use fathom_core::event::{EventKind, JournalRecord, Signal};
-use fathom_core::protocol::MessageType;
-use fathom_core::stop::Refusal;
+use fathom_core::contract::stop::Refusal;
+use fathom_core::council_bus::MessageType;
+use fathom_core::journal::command::{Command, ExternalWait};
+use fathom_core::journal::event::{EventKind, JournalRecord, Signal};
 
 macro_rules! coverage {
     ($($(#[$doc:meta])* $field:ident),+ $(,)?) => {

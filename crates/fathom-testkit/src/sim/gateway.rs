@@ -7,7 +7,7 @@ use fathom_core::effect::{
 };
 use fathom_core::id::Digest;
 use fathom_core::unit::Timestamp;
-use fathom_store::seal::address_of;
+use fathom_store::journal::seal::address_of;
 
 use super::approvals::{ApprovalTurn, SimApprovals};
 use super::bug::PlantedBug;

@@ -1,15 +1,15 @@
 //! The host's part: it carries out steps, and answers each of them with one event.
 
-use fathom_core::cell::{CellOutput, CellResult};
-use fathom_core::command::Command;
-use fathom_core::event::{EventKind, ModelCallOutcome};
-use fathom_core::failure::{FailureKind, ModelFailure};
+use fathom_core::budget::ledger::BudgetAccounts;
+use fathom_core::contract::stop::Refusal;
+use fathom_core::episode::result::EpisodeResult;
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::ledger::BudgetAccounts;
+use fathom_core::journal::command::Command;
+use fathom_core::journal::event::{EventKind, ModelCallOutcome};
+use fathom_core::model::failure::{FailureKind, ModelFailure};
 use fathom_core::model::{ModelRequest, ModelRole, ReplyMode};
-use fathom_core::outcome::EpisodeResult;
-use fathom_core::step::HostStep;
-use fathom_core::stop::Refusal;
+use fathom_core::run::step::HostStep;
+use fathom_core::sandbox::{CellOutput, CellResult};
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
 

@@ -6,15 +6,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_core::event::JournalRecord;
 use fathom_core::id::{Digest, EpisodeId, Epoch, RunId};
-use fathom_core::step::{AppendReceipt, LogPosition, RecordLog};
-use fathom_store::seal::address_of;
-use fathom_store::{ChainCheck, JournalEntry, RecordChain, RunKey, StoreError, TextSealer, chain};
+use fathom_core::journal::event::JournalRecord;
+use fathom_core::run::step::{AppendReceipt, LogPosition, RecordLog};
+use fathom_store::journal::chain;
+use fathom_store::journal::seal::address_of;
+use fathom_store::{ChainCheck, JournalEntry, RecordChain, RunKey, StoreError, TextSealer};
 
 use super::audit::Auditor;
-use super::boundary::CrashPoint;
 use super::bug::PlantedBug;
+use super::crash_points::CrashPoint;
 use super::disk::{DiskError, SimDisk};
 use super::violation::{InvariantViolation, SimInvariant};
 

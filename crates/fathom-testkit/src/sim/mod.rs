@@ -4,15 +4,16 @@
 //! A seed is a whole scenario. The same seed gives the same journal, bit by bit, so a failure is rerun alone with
 //! [`trace`].
 
-mod aftermath;
 mod agenda;
 mod approvals;
 mod audit;
-mod books;
-mod boundary;
+mod audit_ledger;
 mod bug;
 mod coverage;
+mod crash_points;
 mod disk;
+mod effect_history;
+mod effect_sending;
 mod gateway;
 mod host;
 mod journal;
@@ -24,15 +25,14 @@ mod provider;
 mod publishing;
 pub(crate) mod rng;
 mod scenario;
-mod sending;
 mod violation;
 mod world;
 
 use std::fmt;
 
+use fathom_core::budget::ledger::{BudgetAccounts, Ledger};
+use fathom_core::contract::stop::StopReason;
 use fathom_core::id::Digest;
-use fathom_core::ledger::{BudgetAccounts, Ledger};
-use fathom_core::stop::StopReason;
 
 pub use bug::PlantedBug;
 pub use coverage::Coverage;

@@ -2,19 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_core::command::Command;
+use fathom_core::budget::ledger::BudgetAccounts;
 use fathom_core::effect::{
     ApprovalTerms, EffectRequest, IdempotencyKey, KillScope, PolicyDecision,
 };
 use fathom_core::episode::Episode;
-use fathom_core::event::{EventKind, ModelCallOutcome, Signal};
+use fathom_core::episode::result::EpisodeResult;
 use fathom_core::id::{AskId, Digest, EpisodeId};
-use fathom_core::ledger::BudgetAccounts;
-use fathom_core::outcome::EpisodeResult;
-use fathom_core::step::LogPosition;
+use fathom_core::journal::command::Command;
+use fathom_core::journal::event::{EventKind, ModelCallOutcome, Signal};
+use fathom_core::run::step::LogPosition;
 use fathom_core::unit::{Millis, Timestamp};
 
-use super::aftermath::EffectHistory;
+use super::effect_history::EffectHistory;
 use super::gateway::SendFate;
 use super::journal::{EnteredRecord, RecoveredLog};
 use super::platform::{self, SimSender};

@@ -3,22 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use fathom_core::event::{EventKind, ReleaseReason};
+use fathom_core::budget::ledger::BudgetAccounts;
+use fathom_core::contract::stop::StopReason;
+use fathom_core::episode::program::ProgramFactory;
 use fathom_core::id::EpisodeId;
-use fathom_core::ledger::BudgetAccounts;
-use fathom_core::program::ProgramFactory;
+use fathom_core::journal::event::{EventKind, ReleaseReason};
 use fathom_core::run::Run;
-use fathom_core::step::LogPosition;
-use fathom_core::stop::StopReason;
-use fathom_store::seal::address_of;
+use fathom_core::run::step::LogPosition;
+use fathom_store::journal::seal::address_of;
 
 use super::ScenarioReport;
-use super::aftermath::EffectHistory;
 use super::agenda::AgendaItem;
 use super::audit::Auditor;
-use super::boundary::CrashPoint;
 use super::bug::{ChangedPrograms, PlantedBug};
+use super::crash_points::CrashPoint;
 use super::disk::{CrashKind, DiskError};
+use super::effect_history::EffectHistory;
 use super::journal::{RecoveredLog, SimJournal, SimStopped, SimWriter, recover};
 use super::violation::{InvariantViolation, SimInvariant, ensure};
 use super::world::{SimHost, SimWorld};

@@ -1,10 +1,10 @@
 //! People around a run: they decide, cancel, interrupt and throw the kill switch.
 
-use fathom_core::command::{Command, ExternalWait};
-use fathom_core::event::{ReleaseReason, Signal};
+use fathom_core::budget::ledger::BudgetAccounts;
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::ledger::BudgetAccounts;
-use fathom_core::step::{LogPosition, RunWait};
+use fathom_core::journal::command::{Command, ExternalWait};
+use fathom_core::journal::event::{ReleaseReason, Signal};
+use fathom_core::run::step::{LogPosition, RunWait};
 
 use super::agenda::AgendaItem;
 use super::journal::EnteredRecord;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use fathom_core::amounts::Amounts;
-use fathom_core::event::ModelCallOutcome;
-use fathom_core::failure::{CallBilling, FailureKind, ModelFailure};
+use fathom_core::budget::amounts::Amounts;
 use fathom_core::id::{AskId, EpisodeId, Epoch};
+use fathom_core::journal::event::ModelCallOutcome;
+use fathom_core::model::failure::{CallBilling, FailureKind, ModelFailure};
 use fathom_core::model::{
     CountPrecision, FinishReason, ModelPrice, ModelReply, ModelRequest, ModelRole, RequestEstimate,
     TokenUsage, UsageSource,

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use fathom_core::amounts::{Amounts, Budget};
+use fathom_core::budget::amounts::{Amounts, Budget};
 use fathom_core::contract::{
     AgentRole, Autonomy, Contract, PermissionMode, RecursionPolicy, StopConditions, cap,
 };
 use fathom_core::effect::{EffectClass, EffectRequest, EffectTarget, IdempotencyKey};
-use fathom_core::event::{EpisodeOrigin, EpisodeSpec};
+use fathom_core::journal::event::{EpisodeOrigin, EpisodeSpec};
 use fathom_core::model::{CountPrecision, ModelPrice, ModelRole, ModelSet, ModelSpec};
 use fathom_core::packet::PacketFrame;
 use fathom_core::text::Text;

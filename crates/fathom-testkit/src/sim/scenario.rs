@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use fathom_core::amounts::{Amounts, Budget};
+use fathom_core::budget::amounts::{Amounts, Budget};
+use fathom_core::contract::spawn::{SpawnClass, SpawnTrigger};
 use fathom_core::contract::{
     AgentRole, Autonomy, Contract, PermissionMode, RecursionPolicy, StopConditions,
 };
 use fathom_core::effect::{EffectRequest, KillScope};
-use fathom_core::event::{EpisodeOrigin, EpisodeSpec, ProgramSpec};
+use fathom_core::journal::event::{EpisodeOrigin, EpisodeSpec, ProgramSpec};
 use fathom_core::model::{CountPrecision, ModelPrice, ModelRole, ModelSet, ModelSpec, ReplyMode};
 use fathom_core::packet::{PacketFrame, PacketRisk};
-use fathom_core::programs::{direct, motion};
-use fathom_core::recursion::{SpawnClass, SpawnTrigger};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
+use fathom_programs::{direct, motion};
 
 use super::platform::{PLATFORMS, effect};
 use super::rng::SimRng;

@@ -2,21 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_core::command::Command;
+use fathom_core::budget::ledger::BudgetAccounts;
 use fathom_core::effect::KillScope;
-use fathom_core::event::{EventKind, ReleaseReason};
 use fathom_core::id::{AskId, EpisodeId, RunId};
-use fathom_core::ledger::BudgetAccounts;
+use fathom_core::journal::command::Command;
+use fathom_core::journal::event::{EventKind, ReleaseReason};
 use fathom_core::model::CountPrecision;
 use fathom_core::run::Run;
-use fathom_core::step::{HostStep, RunWait};
+use fathom_core::run::step::{HostStep, RunWait};
 use fathom_core::unit::{Millis, Timestamp};
 
 use super::agenda::{AgendaItem, SimAgenda, SimMoment};
 use super::audit::Auditor;
-use super::boundary::CrashPoint;
 use super::bug::PlantedBug;
 use super::coverage::Coverage;
+use super::crash_points::CrashPoint;
 use super::disk::SimDisk;
 use super::journal::{EnteredRecord, SimJournal, SimWriter};
 use super::oracle::BudgetOracle;

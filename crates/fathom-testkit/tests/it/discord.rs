@@ -1,7 +1,7 @@
 //! The Discord double, by a client that knows nothing of it.
 
-use fathom_testkit::discord::{DiscordOptions, FakeDiscord};
-use fathom_testkit::platform::FaultRate;
+use fathom_testkit::fake_discord::{DiscordOptions, FakeDiscord};
+use fathom_testkit::fake_platform::FaultRate;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;

@@ -1,10 +1,10 @@
 //! The drill and the clock that other tests stand on.
 
-use fathom_core::event::ProgramSpec;
-use fathom_core::program::ProgramFactory;
-use fathom_core::programs::direct;
+use fathom_core::episode::program::ProgramFactory;
+use fathom_core::journal::event::ProgramSpec;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Timestamp};
+use fathom_programs::direct;
 use fathom_testkit::clock::FakeClock;
 use fathom_testkit::drill::{self, DrillConfig, DrillPrograms};
 
@@ -13,7 +13,7 @@ fn parameters_read_as_they_were_written() {
     let params = DrillConfig {
         rounds: 3,
         calls: 2,
-        children: vec![drill::Child::default()],
+        children: vec![drill::DrillChild::default()],
         ..DrillConfig::default()
     };
     let read: DrillConfig = serde_json::from_str(params.spec().params.as_str()).unwrap();

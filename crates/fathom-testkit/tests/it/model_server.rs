@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use fathom_testkit::server::{ChunkGate, ModelServer, ReplyBehaviour, RequestOutcome};
+use fathom_testkit::model_server::{ChunkGate, ModelServer, ReplyBehaviour, RequestOutcome};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -1,6 +1,6 @@
 //! The sandbox platform, by a client that knows nothing of it.
 
-use fathom_testkit::platform::{FakePlatform, FaultRate, PlatformOptions, RequestKind};
+use fathom_testkit::fake_platform::{FakePlatform, FaultRate, PlatformOptions, RequestKind};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;

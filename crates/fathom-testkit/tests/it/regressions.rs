@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
-use fathom_core::amounts::{Amounts, Budget};
-use fathom_core::command::Command;
+use fathom_core::budget::amounts::{Amounts, Budget};
 use fathom_core::contract::{AgentRole, Autonomy, Contract, PermissionMode, RecursionPolicy};
 use fathom_core::effect::{EffectClass, EffectRequest, EffectTarget, PolicyDecision};
-use fathom_core::event::{
+use fathom_core::id::{AskId, Digest, EpisodeId, Epoch};
+use fathom_core::journal::command::Command;
+use fathom_core::journal::event::{
     EpisodeOrigin, EpisodeSpec, EventKind, JournalRecord, ModelCallOutcome, Signal,
 };
-use fathom_core::failure::{FailureKind, ModelFailure};
-use fathom_core::id::{AskId, Digest, EpisodeId, Epoch};
+use fathom_core::model::failure::{FailureKind, ModelFailure};
 use fathom_core::model::{
     CountPrecision, FinishReason, ModelPrice, ModelReply, ModelRole, ModelSet, ModelSpec,
     RequestEstimate, TokenUsage, UsageSource,
 };
 use fathom_core::packet::PacketFrame;
 use fathom_core::run::Run;
-use fathom_core::step::{AppendReceipt, HostStep, LogPosition, RecordLog};
+use fathom_core::run::step::{AppendReceipt, HostStep, LogPosition, RecordLog};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars, Timestamp};
 use fathom_testkit::drill::{self, DrillPrograms};
@@ -261,7 +261,7 @@ fn e05_nothing_new_is_asked_for_when_the_time_is_up() {
 fn e05_no_effect_is_attempted_when_the_time_is_up() {
     let params = drill::DrillConfig {
         calls: 0,
-        effects: vec![drill::Effect {
+        effects: vec![drill::DrillEffect {
             round: 0,
             request: EffectRequest {
                 tool: "post".into(),

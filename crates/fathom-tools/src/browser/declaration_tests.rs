@@ -31,7 +31,7 @@ fn a_declaration_names_its_hosts_and_splits_at_the_effect() {
     let hosts = ["cdn.example:443", "social.example:443", "127.0.0.1:8099"];
     assert_eq!(plan.hosts, hosts);
     assert_eq!(plan.before.len(), 1);
-    assert_eq!(plan.effect.act, Act::Click("#publish".into()));
+    assert_eq!(plan.effect.act, BrowserAction::Click("#publish".into()));
     assert_eq!(plan.after.len(), 1);
 }
 

@@ -14,7 +14,7 @@ use tokio::sync::{Mutex, Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
 use super::error::BrowserError;
-use super::gate::BrowserProxy;
+use super::proxy::BrowserProxy;
 use super::wire::Client;
 
 /// Time limit for starting the driver or the browser: long, since waiting on a busy machine does no harm.

@@ -7,9 +7,9 @@
 mod declaration;
 mod driver;
 mod error;
-mod gate;
-mod page;
-mod walk;
+mod page_scripts;
+mod proxy;
+mod run_steps;
 mod wire;
 
 use std::sync::Arc;
@@ -24,12 +24,12 @@ pub use declaration::{
 pub use driver::{BrowserDriver, BrowserInstall};
 pub use error::BrowserError;
 
-use crate::arguments::key_token;
+use crate::argument_schema::key_token;
 use crate::secret::PlatformSecrets;
 use crate::tool::{RetryHint, Tool, ToolFacts, ToolFuture, ToolOutcome};
 use declaration::{BrowserPlan, BrowserSite, FieldFilling};
 use driver::BrowserSession;
-use walk::{BrowserRun, ClickOutcome, RunHalt};
+use run_steps::{BrowserRun, ClickOutcome, RunHalt};
 
 /// Arguments that do not match the schema. The text is told to the model.
 #[derive(Debug, thiserror::Error)]

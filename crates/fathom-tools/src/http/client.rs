@@ -13,7 +13,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Certificate, ClientBuilder, Method, StatusCode, Url};
 use serde_json::Value;
 
-use super::address::{BlockedAddress, ReachableHosts, is_odd};
+use super::address_check::{BlockedAddress, ReachableHosts, is_odd};
 use crate::error::ToolsError;
 use crate::secret::PlatformKey;
 use crate::tool::ToolFuture;

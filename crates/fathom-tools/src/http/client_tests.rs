@@ -6,7 +6,7 @@ use reqwest::{Method, StatusCode, Url};
 use serde_json::json;
 
 use super::{HttpToolClient, OutgoingRequest, SystemResolver};
-use crate::http::address::ReachableHosts;
+use crate::http::address_check::ReachableHosts;
 use crate::secret::PlatformKey;
 
 /// Where a redirect from `https://home.example/a` leads: method, whether body and key go along, or why it is refused.

@@ -9,9 +9,9 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::address::{ReachableHosts, is_odd};
+use super::address_check::{ReachableHosts, is_odd};
 use crate::error::ToolsError;
-use crate::template::{BodyTemplate, TextTemplate, UrlTemplate};
+use crate::text_template::{BodyTemplate, TextTemplate, UrlTemplate};
 
 /// Default time limit of an exchange.
 const TIMEOUT_MS: u64 = 30_000;

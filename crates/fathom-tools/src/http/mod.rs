@@ -1,6 +1,6 @@
 //! HTTP tools declared by a charter.
 
-pub(crate) mod address;
+pub(crate) mod address_check;
 pub(crate) mod client;
 pub(crate) mod declaration;
 
@@ -14,10 +14,10 @@ use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value, json};
 
-use crate::arguments::{ArgumentSchema, key_token};
+use crate::argument_schema::{ArgumentSchema, key_token};
 use crate::error::ToolsError;
 use crate::secret::{PlatformKey, PlatformSecrets};
-use crate::template::TemplateValues;
+use crate::text_template::TemplateValues;
 use crate::tool::{RetryHint, Tool, ToolFacts, ToolFuture, ToolOutcome};
 use client::{HostResolver, HttpFailure, HttpToolClient, IncomingResponse, OutgoingRequest};
 use declaration::{AbsenceMeaning, HttpCheck, HttpDeclaration, RequestTemplate, SuccessSign};

@@ -11,7 +11,7 @@ use reqwest::Url;
 use serde::Deserialize;
 
 use crate::error::ToolsError;
-use crate::http::address::{ReachableHosts, is_odd};
+use crate::http::address_check::{ReachableHosts, is_odd};
 use crate::http::declaration::{timeout, wrong};
 
 pub(crate) use server::McpServer;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_core::effect::{EffectClass, EffectTarget};
 use fathom_core::id::Digest;
-use fathom_core::tool::ToolSpec;
+use fathom_core::model::tool_call::ToolSpec;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientConfig, PaginatedRequestParams, ProtocolVersion,
 };
@@ -24,12 +24,12 @@ use tokio::sync::Mutex;
 
 use super::process::{self, McpProcess};
 use super::{McpDeclaration, McpTransport};
-use crate::declare::check_name;
 use crate::error::ToolsError;
 use crate::http::client::{HostResolver, HttpToolClient};
 use crate::pins::pin;
 use crate::secret::PlatformSecrets;
 use crate::tool::ToolFacts;
+use crate::tools_file::check_name;
 
 /// Maximum number of pages of a list of tools.
 const PAGES_MAX: usize = 16;

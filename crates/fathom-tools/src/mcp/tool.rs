@@ -7,7 +7,7 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
 use super::server::{ListedTools, McpCallOutcome, McpServer};
-use crate::arguments::ArgumentSchema;
+use crate::argument_schema::ArgumentSchema;
 use crate::error::ToolsError;
 use crate::http::client::BODY_KEPT_BYTES;
 use crate::pins::ToolStanding;

@@ -8,9 +8,9 @@ use fathom_core::effect::{
     EffectClass, EffectOutcome, EffectPermit, EffectRequest, EffectTarget, Evidence,
 };
 use fathom_core::id::Digest;
-use fathom_core::tool::{ToolSpec, canonical};
+use fathom_core::model::tool_call::{ToolSpec, canonical};
+use fathom_testkit::fake_platform::{FakePlatform, PlatformOptions, RequestKind};
 use fathom_testkit::permit::permit;
-use fathom_testkit::platform::{FakePlatform, PlatformOptions, RequestKind};
 use fathom_tools::browser::{Browser, BrowserDeclaration, BrowserDriver, BrowserInstall};
 use fathom_tools::{NoSecrets, PlatformKey, PlatformSecrets, RetryHint, Tool, ToolFacts};
 use serde_json::{Value, json};

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
 use fathom_core::effect::{EffectOutcome, EffectRequest};
-use fathom_core::tool::canonical;
+use fathom_core::model::tool_call::canonical;
 use fathom_tools::{
     HostResolver, PlatformKey, PlatformSecrets, ToolEnvironment, ToolFuture, ToolOutcome, ToolPins,
     ToolRegistry, ToolsFile,

@@ -1,6 +1,6 @@
-use fathom_core::programs::council::{ConfidenceSource, ReusePolicy, SynthesisMode};
 use fathom_core::unit::Millis;
 use fathom_models::count_o200k;
+use fathom_programs::council::{ConfidenceSource, ReusePolicy, SynthesisMode};
 
 use super::super::{Charter, check_files};
 use super::*;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use fathom_core::programs::council::complexity::{DetectorConfig, TopicDomain};
+use fathom_programs::council::complexity::{DetectorConfig, TopicDomain};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::super::flaw::CharterProblem;
-use super::super::limit::LIST_MAX;
+use super::super::limits::LIST_MAX;
+use super::super::problem::CharterProblem;
 use super::seats::is_id;
 use super::{ComplexityJudge, TableReader};
 

@@ -1,26 +1,26 @@
 //! `[council]`: who votes, by which rules, and how a complex question is recognised.
 
+mod ballot_rules;
+mod budget_check;
 mod detector;
-mod fit;
-mod rules;
 mod seats;
 
 use std::ops::{Range, RangeInclusive};
 
 use fathom_core::model::ModelSpec;
-use fathom_core::programs::council::complexity::{DetectorConfig, LearnedRule};
-use fathom_core::programs::council::{CouncilConfig, CouncilSeat};
+use fathom_programs::council::complexity::{DetectorConfig, LearnedRule};
+use fathom_programs::council::{CouncilConfig, CouncilSeat};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-pub(super) use fit::RunBounds;
-pub use rules::BallotRules;
+pub use ballot_rules::BallotRules;
+pub(super) use budget_check::RunBounds;
 
 use super::findings::FindingList;
-use super::flaw::CharterProblem;
-use super::source::{CharterSource, DroppedKeys};
+use super::problem::CharterProblem;
+use super::strict_toml::{CharterSource, DroppedKeys};
+use ballot_rules::{ConfidenceTable, ReuseTable, WordOr};
 use detector::DetectorTable;
-use rules::{ConfidenceTable, ReuseTable, WordOr};
 use seats::SeatTable;
 
 /// The file that holds what was learned from past councils.
@@ -187,7 +187,7 @@ pub(super) fn read(
         judge,
         chiefs: desk.seats(table.chief, "council.chief", 0),
     };
-    fit::check(&council, &span, bounds, &mut desk);
+    budget_check::check(&council, &span, bounds, &mut desk);
     council
 }
 

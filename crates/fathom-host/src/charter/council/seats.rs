@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use fathom_core::programs::council::{CouncilSeat, DEPTH_MAX};
+use fathom_programs::council::{CouncilSeat, DEPTH_MAX};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::super::flaw::CharterProblem;
-use super::super::limit::{CHIEFS_MAX, FOCUS_CHARS_MAX, NAME_CHARS_MAX, SUB_CHIEFS_LISTED_MAX};
+use super::super::limits::{CHIEFS_MAX, FOCUS_CHARS_MAX, NAME_CHARS_MAX, SUB_CHIEFS_LISTED_MAX};
 use super::super::manifest;
+use super::super::problem::CharterProblem;
 use super::TableReader;
 
 /// Why something is no id of a seat.

@@ -1,7 +1,7 @@
 use super::*;
 use crate::channels::open::Open;
 use crate::channels::{OutputChannel, OutputFilter};
-use crate::matrix::BlockFormat;
+use crate::routes::BlockFormat;
 
 fn delivery(kind: BlockKind, text: &str) -> BlockDelivery {
     BlockDelivery {

@@ -10,8 +10,8 @@
 mod limits;
 mod split;
 
+use fathom_core::channel::marker::{BlockKind, Marker};
 use fathom_core::id::Digest;
-use fathom_core::marker::{BlockKind, Marker};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 

@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use fathom_core::marker::FenceTracker;
+use fathom_core::channel::marker::FenceTracker;
 
 /// Maximum length of a message. Discord counts characters; UTF-16 units are never fewer.
 pub const MESSAGE_UNITS_MAX: usize = 2_000;

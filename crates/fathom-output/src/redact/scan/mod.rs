@@ -4,9 +4,9 @@
 //! letters and digits) looks at their characters, and only possible matches are examined further. Nothing is
 //! examined more than a fixed number of times, so the work grows linearly with the text.
 
+mod addresses;
+mod codes;
 mod dates;
-mod mixed;
-mod net;
 mod numbers;
 mod phones;
 mod secrets;

@@ -1,7 +1,7 @@
 //! Numbers: groups of digits with single separators, and the entities they can be.
 
 use super::{EntityKind, TextScan};
-use crate::redact::checks;
+use crate::redact::check_digits;
 
 /// Maximum number of groups in a number.
 pub(super) const GROUPS_MAX: usize = 8;
@@ -304,22 +304,22 @@ fn dotted(groups: &[DigitGroup]) -> Option<usize> {
 fn card(digits: &[u8]) -> bool {
     // Cards of thirteen digits hardly exist any more; article numbers are everywhere, and one in ten would
     // pass.
-    checks::card_issuer(digits) && checks::luhn(digits) && !checks::ean_13(digits)
+    check_digits::card_issuer(digits) && check_digits::luhn(digits) && !check_digits::ean_13(digits)
 }
 
 fn holds(entity: EntityKind, digits: &[u8]) -> bool {
     match entity {
         EntityKind::Card => card(digits),
-        EntityKind::FrNir => checks::fr_nir(digits),
-        EntityKind::UsSsn => checks::us_ssn(digits),
-        EntityKind::DeSteuerId => checks::de_steuer_id(digits),
-        EntityKind::PlPesel => checks::pl_pesel(digits),
-        EntityKind::BrCpf => checks::br_cpf(digits),
-        EntityKind::InAadhaar => digits[0] > 1 && checks::verhoeff(digits),
-        EntityKind::UkNhs => checks::uk_nhs(digits),
+        EntityKind::FrNir => check_digits::fr_nir(digits),
+        EntityKind::UsSsn => check_digits::us_ssn(digits),
+        EntityKind::DeSteuerId => check_digits::de_steuer_id(digits),
+        EntityKind::PlPesel => check_digits::pl_pesel(digits),
+        EntityKind::BrCpf => check_digits::br_cpf(digits),
+        EntityKind::InAadhaar => digits[0] > 1 && check_digits::verhoeff(digits),
+        EntityKind::UkNhs => check_digits::uk_nhs(digits),
         // An old number of eight digits is one of nine that starts with zero.
-        EntityKind::NlBsn if digits.len() == 8 => checks::nl_bsn(&[&[0], digits].concat()),
-        EntityKind::NlBsn => checks::nl_bsn(digits),
+        EntityKind::NlBsn if digits.len() == 8 => check_digits::nl_bsn(&[&[0], digits].concat()),
+        EntityKind::NlBsn => check_digits::nl_bsn(digits),
         _ => false,
     }
 }

@@ -1,0 +1,264 @@
+//! People: who they are, what they may decide, and what they decided.
+//!
+//! No program, role or tool reaches this: it stands beside the runs and takes the word of the operating-system user
+//! or of a key. A word goes into the registry of approvals and to the run in one commit.
+
+mod approval_view;
+mod error;
+mod roster;
+
+use fathom_core::effect::{IdempotencyKey, KillScope};
+use fathom_core::unit::Timestamp;
+use fathom_store::{
+    AcceptOutcome, ApprovalAnswer, ApprovalFilter, ApprovalRecord, ApprovalWord, DecideError,
+    DecideOutcome, KeyOverride, KillOrder, KillRecord, LiftOutcome, OverrideOutcome, SignedWord,
+    ToolPin, ToolSighting,
+};
+
+pub use self::approval_view::{ApprovalRequest, ApprovalView, TicketView};
+pub use self::error::PeopleError;
+pub use self::roster::{ApproverRoster, OsUser};
+use crate::error::HostError;
+use crate::runtime::Runtime;
+
+/// Who gives their word on an approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Approver {
+    /// The user of the operating system.
+    OsUser(OsUser),
+    /// The holder of a key, who signed the answer.
+    Key(SignedWord),
+}
+
+/// What a person says about an approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApprovalDecision {
+    /// Yes or no.
+    pub answer: ApprovalAnswer,
+    /// Who says it.
+    pub person: Approver,
+    /// Why; may be empty for a yes.
+    pub why: String,
+}
+
+impl Runtime {
+    /// What people are asked, the oldest first, with what they need to know. What nobody asks any more is closed on
+    /// the way.
+    pub fn approvals(&self, filter: ApprovalFilter) -> Result<Vec<ApprovalView>, HostError> {
+        for open in self.inner.journal.approvals(ApprovalFilter::Open)? {
+            self.close_stale(&open)?;
+        }
+        let approvals = self.inner.journal.approvals(filter)?.into_iter();
+        approvals.map(|approval| self.view(approval)).collect()
+    }
+
+    /// The approval whose name is, or begins with, `prefix`.
+    pub fn find_approval(&self, prefix: &str) -> Result<ApprovalRecord, HostError> {
+        let prefix = prefix.trim().to_ascii_lowercase();
+        let mut found = self.inner.journal.approvals(ApprovalFilter::All)?;
+        found.retain(|one| !prefix.is_empty() && one.id.as_str().starts_with(&prefix));
+        let count = found.len();
+        match (found.pop(), count) {
+            (Some(one), 1) => Ok(one),
+            (Some(_), _) => Err(PeopleError::Ambiguous { prefix, count }.into()),
+            (None, _) => Err(PeopleError::NoSuchApproval { prefix }.into()),
+        }
+    }
+
+    /// Takes a person's word. It counts once, in time, from someone who may give it, about what is asked now.
+    pub fn decide(
+        &self,
+        approval: &ApprovalRecord,
+        said: &ApprovalDecision,
+    ) -> Result<ApprovalRecord, HostError> {
+        self.close_stale(approval)?;
+        let by = self.check_person(approval, said)?;
+        let view = self.view(approval.clone())?;
+        let id = approval.id.clone();
+        if view.asked.is_none() && approval.is_open() && said.answer == ApprovalAnswer::Yes {
+            return Err(PeopleError::Unreadable { id }.into());
+        }
+        let word = ApprovalWord {
+            answer: said.answer,
+            by,
+            at: self.now(),
+            why: said.why.clone(),
+            binding: approval.terms.binding,
+            signature: match &said.person {
+                Approver::OsUser(_) => None,
+                Approver::Key(signed) => Some(signed.clone()),
+            },
+        };
+        match self.inner.journal.decide_approval(&id, &word)? {
+            DecideOutcome::Decided(approval) => Ok(approval),
+            DecideOutcome::Unknown => Err(PeopleError::NoSuchApproval {
+                prefix: id.to_string(),
+            }
+            .into()),
+            DecideOutcome::Refused(stands, why) => Err(match why {
+                DecideError::Expired => PeopleError::Expired { id },
+                DecideError::OtherBinding => PeopleError::OtherQuestion { id },
+                DecideError::Settled => PeopleError::Settled {
+                    id,
+                    state: stands.state.name(),
+                },
+            }
+            .into()),
+        }
+    }
+
+    /// The name under which a person's word is kept, when they may give it.
+    fn check_person(
+        &self,
+        approval: &ApprovalRecord,
+        said: &ApprovalDecision,
+    ) -> Result<String, HostError> {
+        let name = match &said.person {
+            Approver::OsUser(user) => user.to_string(),
+            Approver::Key(signed) => {
+                let id = &approval.id;
+                let is_signed = signed.says(id, &approval.terms.binding, said.answer);
+                let fingerprint = signed.fingerprint().filter(|_| is_signed);
+                let fingerprint =
+                    fingerprint.ok_or_else(|| PeopleError::BadSignature { id: id.clone() })?;
+                format!("key:{fingerprint}")
+            }
+        };
+        let roles = &approval.terms.roles;
+        if !self.may_speak(&said.person, &name, roles)? {
+            return Err(PeopleError::NoRole {
+                person: name,
+                roles: roles.clone(),
+            }
+            .into());
+        }
+        // A no needs nobody else.
+        if approval.terms.second_person && said.answer == ApprovalAnswer::Yes {
+            let starter = self.info(approval.owner.run)?.started_by;
+            if starter.is_none_or(|starter| starter == name) {
+                let view = self.view(approval.clone())?;
+                let rule = view.asked.map(|asked| asked.rule).unwrap_or_default();
+                return Err(PeopleError::SecondPerson { person: name, rule }.into());
+            }
+        }
+        Ok(name)
+    }
+
+    /// Whether a person has one of `roles`, or any role where none is named. Without a roster the one whose home it
+    /// is has every role, and nobody else has any.
+    fn may_speak(
+        &self,
+        person: &Approver,
+        name: &str,
+        roles: &[String],
+    ) -> Result<bool, HostError> {
+        Ok(match (&self.inner.options.people, person) {
+            (Some(roster), Approver::OsUser(user)) => {
+                roster.has(name, roles) || roster.has(&format!("os:{}", user.uid), roles)
+            }
+            (Some(roster), Approver::Key(_)) => roster.has(name, roles),
+            (None, Approver::OsUser(user)) => user.uid == roster::owner_of(self.home().folder())?,
+            (None, Approver::Key(_)) => false,
+        })
+    }
+
+    /// The name of a user who may decide something here, and so may see what it is about.
+    pub fn check_user(&self, user: &OsUser) -> Result<String, HostError> {
+        let name = user.to_string();
+        if self.may_speak(&Approver::OsUser(user.clone()), &name, &[])? {
+            return Ok(name);
+        }
+        Err(PeopleError::NoRole {
+            person: name,
+            roles: Vec::new(),
+        }
+        .into())
+    }
+
+    /// Closes what a run asks that is over.
+    fn close_stale(&self, approval: &ApprovalRecord) -> Result<(), HostError> {
+        let run = approval.owner.run;
+        if approval.is_open() && self.info(run)?.state.is_finished() {
+            self.inner.journal.withdraw_approvals(run, self.now())?;
+        }
+        Ok(())
+    }
+
+    /// The kill switches that hold.
+    pub fn kills(&self) -> Result<Vec<KillOrder>, HostError> {
+        Ok(self.inner.journal.kills()?)
+    }
+
+    /// Every throw of the kill switch and what became of it.
+    pub fn kill_record(&self) -> Result<Vec<KillRecord>, HostError> {
+        Ok(self.inner.journal.kill_record()?)
+    }
+
+    /// Throws the kill switch. Anyone may.
+    pub fn kill(&self, scope: KillScope, user: &OsUser, why: &str) -> Result<(), HostError> {
+        let order = kill_order(scope, user.to_string(), self.now(), why);
+        Ok(self.inner.journal.set_kill(&order)?)
+    }
+
+    /// Lifts the kill switch of a scope, in the name of a person who may decide something here.
+    pub fn lift(
+        &self,
+        scope: KillScope,
+        user: &OsUser,
+        why: &str,
+    ) -> Result<LiftOutcome, HostError> {
+        let by = self.check_user(user)?;
+        let order = kill_order(scope, by, self.now(), why);
+        Ok(self.inner.journal.lift_kill(&order)?)
+    }
+
+    /// Gives leave for one more send under a key that was used.
+    pub fn override_send(
+        &self,
+        key: &IdempotencyKey,
+        user: &OsUser,
+        why: &str,
+    ) -> Result<(), HostError> {
+        let order = KeyOverride {
+            key: key.clone(),
+            by: self.check_user(user)?,
+            at: self.now(),
+            why: why.to_owned(),
+        };
+        match self.inner.journal.override_claim(&order)? {
+            OverrideOutcome::Recorded => Ok(()),
+            OverrideOutcome::NothingHeld => Err(PeopleError::NothingSent {
+                key: key.as_str().to_owned(),
+            }
+            .into()),
+        }
+    }
+
+    /// The tools that a charter met on its servers.
+    pub fn tools_met(&self, charter: &str) -> Result<Vec<ToolPin>, HostError> {
+        Ok(self.inner.journal.pins(charter)?)
+    }
+
+    /// Lets a changed tool in, as it was met.
+    pub fn accept_tool(
+        &self,
+        seen: &ToolSighting,
+        user: &OsUser,
+    ) -> Result<AcceptOutcome, HostError> {
+        let by = self.check_user(user)?;
+        let seen = ToolSighting {
+            at: self.now(),
+            ..seen.clone()
+        };
+        Ok(self.inner.journal.accept_pin(&seen, &by)?)
+    }
+}
+
+fn kill_order(scope: KillScope, by: String, at: Timestamp, why: &str) -> KillOrder {
+    KillOrder {
+        scope,
+        by,
+        at,
+        why: why.to_owned(),
+    }
+}

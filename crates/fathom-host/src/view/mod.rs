@@ -1,0 +1,6 @@
+//! Read models: what people are shown of runs, effects, deliveries and councils.
+
+pub mod council_stats;
+pub mod deliveries;
+pub mod effects;
+pub mod run;

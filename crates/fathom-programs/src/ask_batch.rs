@@ -1,0 +1,39 @@
+//! What the program asks for with one answer.
+
+use super::phases::report::PhaseTrace;
+use fathom_core::channel::delivery::TRACE_CHANNEL;
+use fathom_core::episode::program::{Ask, ProgramView};
+use fathom_core::id::AskId;
+use fathom_core::journal::command::OutputBlock;
+use fathom_core::text::Text;
+
+/// Asks that are made together, with the numbers they will have.
+pub(crate) struct AskBatch {
+    pub(crate) list: Vec<Ask>,
+    next: AskId,
+}
+
+impl AskBatch {
+    pub(crate) const fn new(view: &ProgramView<'_>) -> Self {
+        Self {
+            list: Vec::new(),
+            next: view.next_ask,
+        }
+    }
+
+    /// Adds an ask and gives its number.
+    pub(crate) fn push(&mut self, ask: Ask) -> AskId {
+        let id = self.next;
+        self.next = id.next();
+        self.list.push(ask);
+        id
+    }
+
+    /// Tells of the loop.
+    pub(crate) fn tell(&mut self, trace: &PhaseTrace) {
+        // A struct of strings and numbers always has a JSON form.
+        let text = Text::new(serde_json::to_string(trace).unwrap_or_default());
+        let channel = TRACE_CHANNEL.to_owned();
+        self.push(Ask::Emit(OutputBlock { channel, text }));
+    }
+}

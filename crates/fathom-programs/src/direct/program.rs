@@ -1,0 +1,453 @@
+//! `direct`: one question, one answer. A reply that ran into its output cap is continued; where a rubric is
+//! given, a critique child judges the answer before it goes out. One that does not meet its schema is sent back.
+
+use serde::{Deserialize, Serialize};
+
+use crate::conclusion::Conclusion;
+use crate::reply::{AnswerSchema, after_thoughts, passes, unfenced};
+use fathom_core::budget::amounts::{Amounts, Dimension};
+use fathom_core::contract::spawn::{SpawnClass, SpawnRequest, SpawnTrigger};
+use fathom_core::contract::stop::{Refusal, StopReason};
+use fathom_core::contract::{AgentRole, Contract, RecursionPolicy};
+use fathom_core::episode::program::{
+    Ask, ModelAsk, OnOutage, Program, ProgramError, ProgramInput, ProgramView,
+};
+use fathom_core::episode::result::{Decision, EpisodeResult, EpisodeStatus, ProgramVerdict, clip};
+use fathom_core::id::AskId;
+use fathom_core::journal::event::ProgramSpec;
+use fathom_core::model::failure::{FailureKind, ModelFailure};
+use fathom_core::model::{ChatMessage, FinishReason, ModelReply, ReplyMode, Speaker};
+use fathom_core::packet::Packet;
+use fathom_core::text::Text;
+use fathom_core::unit::Millis;
+
+/// The program's name.
+pub const NAME: &str = "direct";
+
+/// The kind of child that judges an answer.
+pub const CRITIQUE: &str = "critique";
+
+const CONTINUE: &str = "Go on from the exact character where you stopped. Repeat nothing.";
+
+/// How often an answer that does not meet its schema is sent back.
+const SENT_BACK_MAX: u32 = 2;
+
+const JUDGE: &str = "You judge an answer against a rubric. The first word of your reply is PASS or FAIL. \
+                     After it, say in one or two sentences why.";
+
+/// A piece of material that goes into the prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PromptMaterial {
+    /// Where it comes from.
+    pub source: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// How an answer is judged before it goes out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReviewRules {
+    /// What a good answer must meet.
+    pub rubric: String,
+    /// How often a failed answer may be rewritten.
+    pub revisions_max: u32,
+}
+
+/// Parameters of `direct`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DirectConfig {
+    /// Standing instructions.
+    pub system: String,
+    /// Material for the prompt.
+    pub material: Vec<PromptMaterial>,
+    /// Output cap of one call.
+    pub output_tokens_max: u32,
+    /// Output cap below which a call is of no use.
+    pub output_tokens_min: u32,
+    /// How often a cut reply may be continued.
+    pub continuations_max: u32,
+    /// Sampling temperature in thousandths.
+    pub temperature_milli: Option<u16>,
+    /// Whether the reply is streamed.
+    pub stream: bool,
+    /// Longest time of one attempt.
+    pub timeout: Millis,
+    /// JSON schema of the reply.
+    pub schema: Option<serde_json::Value>,
+    /// How the answer is judged.
+    pub review: Option<ReviewRules>,
+}
+
+impl Default for DirectConfig {
+    fn default() -> Self {
+        Self {
+            system: String::new(),
+            material: Vec::new(),
+            output_tokens_max: 1024,
+            output_tokens_min: 32,
+            continuations_max: 8,
+            temperature_milli: None,
+            stream: true,
+            timeout: Millis(60_000),
+            schema: None,
+            review: None,
+        }
+    }
+}
+
+impl DirectConfig {
+    /// The specification of a `direct` program with these parameters.
+    pub fn spec(&self) -> ProgramSpec {
+        ProgramSpec::new(NAME, self)
+    }
+}
+
+/// The program.
+pub struct DirectProgram {
+    params: DirectConfig,
+    schema: AnswerSchema,
+    goal: String,
+    /// The ask whose answer moves things on.
+    awaited: AskId,
+    /// What the present call says after the question.
+    more: Vec<ChatMessage>,
+    /// What replies have said so far, with their thoughts.
+    draft: String,
+    /// The last whole answer, without thoughts; it stands until another one is whole.
+    answer: Option<String>,
+    /// What the present attempt has said so far.
+    speaking: (u16, String),
+    continuations: u32,
+    revisions: u32,
+    sent_back: u32,
+    calls: u32,
+    decisions: Vec<Decision>,
+}
+
+impl DirectProgram {
+    /// Reads the parameters.
+    pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
+        let params: DirectConfig = spec.read_or_usual()?;
+        Ok(Self {
+            schema: AnswerSchema::new(params.schema.as_ref(), spec)?,
+            params,
+            goal: String::new(),
+            awaited: AskId::default(),
+            more: Vec::new(),
+            draft: String::new(),
+            answer: None,
+            speaking: (0, String::new()),
+            continuations: 0,
+            revisions: 0,
+            sent_back: 0,
+            calls: 0,
+            decisions: Vec::new(),
+        })
+    }
+
+    fn call(&mut self, more: Vec<ChatMessage>, view: &ProgramView<'_>) -> Vec<Ask> {
+        self.more = more;
+        self.call_again(view)
+    }
+
+    fn call_again(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
+        self.awaited = view.next_ask;
+        self.speaking = (0, String::new());
+        self.calls += 1;
+        let mut prompt = vec![ChatMessage::new(Speaker::User, self.prompt())];
+        prompt.extend(self.more.iter().cloned());
+        let packet = Packet {
+            standing: Text::from(self.params.system.as_str()),
+            prompt,
+            ..Packet::default()
+        };
+        let schema = self.params.schema.as_ref();
+        vec![Ask::Model(Box::new(ModelAsk {
+            output_tokens_max: self.params.output_tokens_max,
+            output_tokens_min: self.params.output_tokens_min,
+            temperature_milli: self.params.temperature_milli,
+            schema: schema.map(|schema| Text::new(schema.to_string())),
+            delivery: if self.params.stream {
+                ReplyMode::Streamed
+            } else {
+                ReplyMode::Whole
+            },
+            timeout: self.params.timeout,
+            // Nobody can mend a child's outage without its parent noticing; the root can wait for a person.
+            on_outage: if view.depth == 0 {
+                OnOutage::Wait
+            } else {
+                OnOutage::Fail
+            },
+            ..ModelAsk::new(view.model, packet)
+        }))]
+    }
+
+    fn prompt(&self) -> String {
+        let material = &self.params.material;
+        let mut prompt = String::new();
+        for piece in material {
+            prompt.extend(["--- ", &piece.source, "\n", piece.text.trim_end(), "\n"]);
+        }
+        if !prompt.is_empty() {
+            prompt.push_str("---\n");
+        }
+        prompt.push_str(&self.goal);
+        prompt
+    }
+
+    fn on_reply(&mut self, reply: &ModelReply, view: &ProgramView<'_>) -> Vec<Ask> {
+        self.draft.push_str(reply.text.as_str());
+        self.speaking = (0, String::new());
+        if reply.ending == FinishReason::Complete {
+            return self.on_answer(view);
+        }
+        if self.continuations == self.params.continuations_max {
+            let dimension = Dimension::Tokens;
+            return self.finish(
+                EpisodeStatus::NeedsReview,
+                StopReason::BudgetExhausted { dimension },
+                "the answer is cut off at its output cap",
+            );
+        }
+        self.continuations += 1;
+        let so_far = ChatMessage::new(Speaker::Assistant, self.draft.as_str());
+        self.call(
+            vec![so_far, ChatMessage::new(Speaker::User, CONTINUE)],
+            view,
+        )
+    }
+
+    fn on_answer(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
+        let draft = std::mem::take(&mut self.draft);
+        let mut answer = without_thoughts(&draft).to_owned();
+        if answer.trim().is_empty() {
+            return self.on_thoughts_alone(view);
+        }
+        if let Some(problems) = self.schema.mismatch(answer.trim(), true) {
+            // A fence around the JSON that was asked for is no part of it.
+            let json = unfenced(&answer).into_owned();
+            if self.schema.mismatch(&json, true).is_some() {
+                return self.send_back(answer, &problems, view);
+            }
+            answer = json;
+        }
+        let judged = answer.clone();
+        self.answer = Some(answer);
+        let Some(review) = &self.params.review else {
+            return self.finish(EpisodeStatus::Ok, StopReason::Success, "answered");
+        };
+        self.awaited = view.next_ask;
+        let judge = DirectConfig {
+            system: JUDGE.to_owned(),
+            output_tokens_max: 256,
+            continuations_max: 0,
+            temperature_milli: Some(0),
+            timeout: self.params.timeout,
+            ..DirectConfig::default()
+        };
+        let recursion = RecursionPolicy {
+            max_depth: view.depth + 1,
+            ..view.contract.recursion.clone()
+        };
+        vec![Ask::Spawn(Box::new(SpawnRequest {
+            child_type: CRITIQUE.to_owned(),
+            class: SpawnClass::Critique,
+            trigger: SpawnTrigger::HighStakesAction,
+            why: "the answer goes out only after a second look".into(),
+            fetch: "a judgement of the answer against the rubric".into(),
+            return_format: "PASS or FAIL, then the reason".into(),
+            goal: Text::new(format!(
+                "Rubric:\n{}\n\nQuestion:\n{}\n\nAnswer:\n{}",
+                review.rubric, self.goal, judged
+            )),
+            role: AgentRole::Verifier,
+            program: judge.spec(),
+            contract: Contract {
+                recursion,
+                ..Contract::default()
+            },
+            at_least: Amounts {
+                tokens: 64,
+                calls: 1,
+                ..Amounts::ZERO
+            },
+            at_most: Amounts {
+                calls: 2,
+                episodes: 1,
+                ..Amounts::MAX
+            },
+            time_max: None,
+        }))]
+    }
+
+    /// A reply that is nothing but thoughts: the model is asked once more what it was asked.
+    fn on_thoughts_alone(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
+        if self.sent_back == SENT_BACK_MAX {
+            let said = "the model thought and gave no answer";
+            return self.finish(
+                EpisodeStatus::NeedsReview,
+                StopReason::NoNewInformation,
+                said,
+            );
+        }
+        self.sent_back += 1;
+        let is_continued = |message: &ChatMessage| message.text.as_str() == CONTINUE;
+        if self.more.last().is_some_and(is_continued) {
+            self.more.clear();
+        }
+        self.call_again(view)
+    }
+
+    fn send_back(&mut self, answer: String, problems: &str, view: &ProgramView<'_>) -> Vec<Ask> {
+        self.answer = Some(answer);
+        if self.sent_back == SENT_BACK_MAX {
+            let said = format!("the answer does not meet its schema: {problems}");
+            return self.finish(EpisodeStatus::NeedsReview, StopReason::ReviewFailed, &said);
+        }
+        self.sent_back += 1;
+        let why = format!("This does not meet the schema: {problems}\nReply with the JSON alone.");
+        self.rewrite(why, view)
+    }
+
+    /// Has the whole answer written again.
+    fn rewrite(&mut self, why: String, view: &ProgramView<'_>) -> Vec<Ask> {
+        let answer = self.answer.clone().unwrap_or_default();
+        let more = vec![
+            ChatMessage::new(Speaker::Assistant, answer),
+            ChatMessage::new(Speaker::User, why),
+        ];
+        self.call(more, view)
+    }
+
+    fn on_judged(&mut self, result: &EpisodeResult, view: &ProgramView<'_>) -> Vec<Ask> {
+        let said = result.answer.as_ref().map_or("", Text::as_str);
+        // A judge that did not finish may have meant to say more: its pass counts for nothing.
+        let verdict = passes(said).filter(|pass| !pass || result.status == EpisodeStatus::Ok);
+        self.decisions.push(Decision {
+            what: Text::from(match verdict {
+                Some(true) => "review passed",
+                Some(false) => "review failed",
+                None => "review gave no verdict",
+            }),
+            rationale: Text::new(clip(said, 300)),
+        });
+        let may_revise = self
+            .params
+            .review
+            .as_ref()
+            .is_some_and(|review| self.revisions < review.revisions_max);
+        match verdict {
+            Some(true) => self.finish(
+                EpisodeStatus::Ok,
+                StopReason::Success,
+                "answered and reviewed",
+            ),
+            Some(false) if may_revise => {
+                self.revisions += 1;
+                let why =
+                    format!("A reviewer found: {said}\nWrite the whole answer anew and mend that.");
+                self.rewrite(why, view)
+            }
+            _ => self.finish(
+                EpisodeStatus::NeedsReview,
+                StopReason::ReviewFailed,
+                "the answer did not pass its review",
+            ),
+        }
+    }
+
+    fn on_failed(&mut self, failure: &ModelFailure, view: &ProgramView<'_>) -> Vec<Ask> {
+        if failure.kind == FailureKind::Empty {
+            // The governor counts: the third empty reply in a row ends the episode.
+            return self.call_again(view);
+        }
+        if !failure.partial.is_blank() {
+            failure.partial.as_str().clone_into(&mut self.speaking.1);
+        }
+        self.finish(
+            EpisodeStatus::Failed,
+            failure.as_stop(),
+            &failure.to_string(),
+        )
+    }
+
+    fn on_refused(&mut self, reason: &Refusal) -> Vec<Ask> {
+        self.finish(reason.as_status(), reason.as_stop(), &reason.to_string())
+    }
+
+    fn finish(&self, status: EpisodeStatus, stop: StopReason, said: &str) -> Vec<Ask> {
+        let close = Conclusion {
+            status,
+            stop,
+            goal: &self.goal,
+            answer: self.partial(),
+            said,
+            work: format!("{} calls", self.calls),
+            decisions: &self.decisions,
+        };
+        vec![Ask::Finish(Box::new(ProgramVerdict {
+            verification_needed: status != EpisodeStatus::Ok && self.params.review.is_some(),
+            ..close.verdict()
+        }))]
+    }
+}
+
+impl Program for DirectProgram {
+    fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
+        match input {
+            ProgramInput::Start(started) => {
+                started.goal.as_str().clone_into(&mut self.goal);
+                self.call(Vec::new(), view)
+            }
+            ProgramInput::Delta { ask, attempt, text } if ask == self.awaited => {
+                if self.speaking.0 != attempt {
+                    self.speaking = (attempt, String::new());
+                }
+                self.speaking.1.push_str(text.as_str());
+                Vec::new()
+            }
+            ProgramInput::Reply { ask, reply } if ask == self.awaited => self.on_reply(reply, view),
+            ProgramInput::Failed { ask, failure } if ask == self.awaited => {
+                self.on_failed(failure, view)
+            }
+            ProgramInput::Child { ask, result, .. } if ask == self.awaited => {
+                self.on_judged(result, view)
+            }
+            ProgramInput::Refused { ask, reason } if ask == self.awaited => self.on_refused(reason),
+            ProgramInput::Delta { .. }
+            | ProgramInput::Reply { .. }
+            | ProgramInput::Failed { .. }
+            | ProgramInput::Child { .. }
+            | ProgramInput::Refused { .. }
+            | ProgramInput::Effect { .. }
+            | ProgramInput::Host { .. }
+            | ProgramInput::Cell { .. }
+            | ProgramInput::CellEnded { .. }
+            | ProgramInput::Signal(_)
+            | ProgramInput::Tick => Vec::new(),
+        }
+    }
+
+    fn partial(&self) -> Option<Text> {
+        let so_far = || {
+            let reply = format!("{}{}", self.draft, self.speaking.1);
+            without_thoughts(&reply).to_owned()
+        };
+        let answer = self.answer.clone().unwrap_or_else(so_far);
+        (!answer.trim().is_empty()).then(|| Text::new(answer))
+    }
+}
+
+/// What is said, without the thoughts before it and the lines between; where there are none, all of it as it is.
+fn without_thoughts(reply: &str) -> &str {
+    let said = after_thoughts(reply);
+    if said.len() < reply.len() {
+        said.trim_start()
+    } else {
+        said
+    }
+}

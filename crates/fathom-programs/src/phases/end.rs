@@ -1,0 +1,118 @@
+//! How a loop ends: the session keeps what was said, then comes the verdict.
+
+use serde_json::{Value, json};
+
+use super::config::SessionEntry;
+use super::context::cut;
+pub(super) use super::program::{AskBatch, HISTORY, LoopEnd, LoopState, PhasesProgram};
+use fathom_core::contract::stop::StopReason;
+use fathom_core::domain::session::SessionSpeaker;
+use fathom_core::domain::{DomainAccess, DomainRequest};
+use fathom_core::episode::program::{Ask, Program};
+use fathom_core::episode::result::{
+    EpisodeStatus, HandoffTicket, NextAction, ProgramVerdict, ResultSummary, clip,
+};
+use fathom_core::text::Text;
+
+impl PhasesProgram {
+    /// Has the session keep what was said, and ends after that.
+    pub(super) fn end(&mut self, end: LoopEnd, asks: &mut AskBatch) {
+        let Some(session) = &self.params.session else {
+            return self.finish(end, asks);
+        };
+        let request = json!({ "op": "append", "session": session, "entries": self.entries() });
+        let ask = asks.push(Ask::Domain(DomainRequest::new(
+            HISTORY,
+            DomainAccess::Write,
+            request.to_string(),
+        )));
+        self.waiting = LoopState::Storing(ask, end);
+    }
+
+    /// What the session keeps.
+    fn entries(&self) -> Vec<SessionEntry> {
+        let entry = |who, text: &str| SessionEntry {
+            who,
+            text: text.to_owned(),
+        };
+        let mut entries = vec![entry(SessionSpeaker::User, &self.goal)];
+        entries.extend(
+            self.notes
+                .iter()
+                .map(|note| entry(SessionSpeaker::Note, note)),
+        );
+        if !self.report.commands.is_empty() {
+            let log = serde_json::to_string(&self.report.commands).unwrap_or_default();
+            entries.push(entry(SessionSpeaker::Commands, &log));
+        }
+        if !self.best().is_empty() {
+            entries.push(entry(SessionSpeaker::Reply, self.best()));
+        }
+        entries
+    }
+
+    /// The history answered.
+    pub(super) fn on_stored(&mut self, answer: &Text) {
+        let answer: Value = serde_json::from_str(answer.as_str()).unwrap_or_default();
+        let fault = ["fault", "error"]
+            .iter()
+            .find_map(|name| answer.get(*name).filter(|fault| !fault.is_null()));
+        if let Some(fault) = fault {
+            let message = fault.get("message").unwrap_or(fault);
+            let message = message
+                .as_str()
+                .map_or_else(|| message.to_string(), str::to_owned);
+            let message = cut(&message, 200);
+            self.warn(&format!("the session was not kept: {message}"));
+        }
+    }
+
+    /// Says what came of it.
+    pub(super) fn finish(&mut self, end: LoopEnd, asks: &mut AskBatch) {
+        let answer = self.partial();
+        let LoopEnd {
+            mut status,
+            mut stop,
+            mut said,
+        } = end;
+        if status == EpisodeStatus::Ok && answer.is_none() {
+            status = EpisodeStatus::NeedsReview;
+            stop = StopReason::NoNewInformation;
+            said = format!("{said}, and no phase had anything to say");
+        }
+        let head = answer.as_ref().map_or_else(
+            || "no answer".to_owned(),
+            |answer| format!("answer: {}", clip(answer.as_str(), 120)),
+        );
+        let goal = clip(&self.goal, 120);
+        let work = format!(
+            "{} iterations, {} commands",
+            self.iteration,
+            self.report.commands.len()
+        );
+        let next_actions = match status {
+            EpisodeStatus::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
+                tried: Text::new(format!("{work} on: {goal}")),
+                known: Text::new(head.clone()),
+                asked: Text::new(format!("look at the answer; the episode stopped: {said}")),
+                deadline: None,
+            })],
+            EpisodeStatus::Ok | EpisodeStatus::Failed => Vec::new(),
+        };
+        let warnings = self.report.warnings.iter().cloned();
+        asks.push(Ask::Finish(Box::new(ProgramVerdict {
+            status,
+            stop,
+            answer,
+            report: self.report(),
+            summary: ResultSummary::new(
+                [format!("asked: {goal}"), head, format!("{said}; {work}")],
+                warnings,
+            ),
+            artifacts: Vec::new(),
+            decisions: Vec::new(),
+            verification_needed: false,
+            next_actions,
+        })));
+    }
+}

@@ -1,0 +1,502 @@
+//! The questions of a running cell: which calls and children answer them, and what was answered before.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+
+use sha2::{Digest as _, Sha256};
+
+use super::config::{MaterialItem, MaterialSource, RlmConfig};
+use super::prompts::PREVIEWS_MAX;
+use crate::reply::said;
+use fathom_core::budget::amounts::Amounts;
+use fathom_core::contract::spawn::{SpawnClass, SpawnRequest, SpawnTrigger};
+use fathom_core::contract::stop::{Refusal, StopReason};
+use fathom_core::contract::{AgentRole, Contract};
+use fathom_core::episode::program::{Ask, ModelAsk, OnOutage, ProgramView};
+use fathom_core::episode::result::{EpisodeResult, EpisodeStatus};
+use fathom_core::id::{AskId, Digest};
+use fathom_core::journal::event::ProgramSpec;
+use fathom_core::model::failure::{FailureKind, ModelFailure};
+use fathom_core::model::{
+    ChatMessage, FinishReason, ModelReply, ModelRole, ReplyMode, ReuseGrant, Speaker,
+};
+use fathom_core::packet::Packet;
+use fathom_core::sandbox::{
+    CellAnswer, CellBudget, CellCall, CellException, CellExceptionKind, CellOutcome, CellQuestion,
+    CellReply, CellTask, CellValue, ContextSource, ValueFormat,
+};
+use fathom_core::text::Text;
+
+/// Most leaf calls whose replies are remembered, so that a run that asks for ever does not grow for ever.
+const REMEMBERED_MAX: usize = 100_000;
+
+/// Most bytes of the answers to one question, all its entries together: they are held until the last of them is there.
+pub(super) const ANSWERS_BYTES_MAX: usize = 16 << 20;
+
+/// A prompt to the sub-model; the same one is asked once in a run.
+struct LeafCall<'a> {
+    prompt: &'a Text,
+    pattern: Option<&'a Text>,
+    tokens_max: u32,
+}
+
+impl LeafCall<'_> {
+    /// What it is known by: prompts are long, and many.
+    fn digest(&self) -> Digest {
+        let mut hasher = Sha256::new();
+        for text in [Some(self.prompt), self.pattern].into_iter().flatten() {
+            hasher.update((text.as_str().len() as u64).to_le_bytes());
+            hasher.update(text.as_str());
+        }
+        hasher.update(self.tokens_max.to_le_bytes());
+        Digest(hasher.finalize().into())
+    }
+}
+
+enum LeafState {
+    /// It is being asked, for these places.
+    Asked(Vec<AnswerSlot>),
+    Said(CellOutcome),
+}
+
+/// A place in an answer: the question and the entry.
+type AnswerSlot = (u32, usize);
+
+struct OpenQuestion {
+    outcomes: Vec<Option<CellOutcome>>,
+    missing: usize,
+    /// Of the answers so far.
+    bytes: usize,
+}
+
+/// What is known of a cell's questions.
+#[derive(Default)]
+pub(super) struct CellQuestions {
+    /// The ask that runs the cell.
+    cell: AskId,
+    open: BTreeMap<u32, OpenQuestion>,
+    leaves: BTreeMap<Digest, LeafState>,
+    calls: BTreeMap<AskId, Digest>,
+    children: BTreeMap<AskId, AnswerSlot>,
+    /// Leaf calls that a model was asked.
+    pub(super) subcalls: u64,
+    /// Leaf calls that were answered with what was said before.
+    pub(super) memoised: u64,
+    /// Child episodes that were asked for.
+    pub(super) spawned: u64,
+}
+
+impl CellQuestions {
+    /// A new cell runs.
+    pub(super) fn begin(&mut self, cell: AskId) {
+        self.cell = cell;
+    }
+
+    /// The cell ended: nobody waits for what it asked, and the next one numbers its questions as this one did.
+    pub(super) fn end(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
+        self.open.clear();
+        let calls = std::mem::take(&mut self.calls);
+        let unsent = calls.keys().filter(|ask| !view.was_sent(**ask));
+        self.subcalls -= unsent.count() as u64;
+        for leaf in calls.values() {
+            self.leaves.remove(leaf);
+        }
+        let children = std::mem::take(&mut self.children);
+        calls
+            .into_keys()
+            .chain(children.into_keys())
+            .map(Ask::Cancel)
+            .collect()
+    }
+
+    /// Takes in a question.
+    pub(super) fn ask(
+        &mut self,
+        question: &CellQuestion,
+        params: &RlmConfig,
+        view: &ProgramView<'_>,
+    ) -> Vec<Ask> {
+        let id = question.id;
+        let count = match &question.call {
+            CellCall::Budget => {
+                let reply = CellReply::Budget(CellBudget {
+                    left: view.left,
+                    time_left: view.time_left,
+                });
+                return vec![self.say(id, reply)];
+            }
+            CellCall::Query { prompts, .. } => prompts.len(),
+            CellCall::Recurse { tasks } => tasks.len(),
+        };
+        let open = OpenQuestion {
+            outcomes: vec![None; count],
+            missing: count,
+            bytes: 0,
+        };
+        self.open.insert(id, open);
+        let mut asks = Vec::new();
+        match &question.call {
+            CellCall::Query {
+                prompts,
+                pattern,
+                tokens_max,
+            } => {
+                let cap = params.leaf_tokens_max;
+                let tokens_max = tokens_max.map_or(cap, |most| most.clamp(1, cap));
+                for (entry, prompt) in prompts.iter().enumerate() {
+                    let leaf = LeafCall {
+                        prompt,
+                        pattern: pattern.as_ref(),
+                        tokens_max,
+                    };
+                    self.ask_leaf(&leaf, (id, entry), params, view, &mut asks);
+                }
+            }
+            CellCall::Recurse { tasks } => {
+                // There may be thousands that work on the same material.
+                let shared = OnceCell::new();
+                for (entry, task) in tasks.iter().enumerate() {
+                    let program = match &task.context {
+                        None => shared.get_or_init(|| sharing(params)).clone(),
+                        Some(part) => self.on_part(part, (id, entry), params, view),
+                    };
+                    let ask = numbered(view, &asks);
+                    self.children.insert(ask, (id, entry));
+                    self.spawned += 1;
+                    asks.push(spawn(task, program, view));
+                }
+            }
+            CellCall::Budget => {}
+        }
+        asks.extend(self.answered(id));
+        asks
+    }
+
+    fn ask_leaf(
+        &mut self,
+        leaf: &LeafCall<'_>,
+        place: AnswerSlot,
+        params: &RlmConfig,
+        view: &ProgramView<'_>,
+        asks: &mut Vec<Ask>,
+    ) {
+        if leaf.prompt.is_blank() {
+            let fault = fault(CellExceptionKind::Refused, "the prompt is empty");
+            self.settle(place, CellOutcome::Fault(fault));
+            return;
+        }
+        let digest = leaf.digest();
+        match self.leaves.get_mut(&digest) {
+            Some(LeafState::Said(said)) => {
+                let said = said.clone();
+                self.memoised += 1;
+                self.settle(place, said);
+            }
+            Some(LeafState::Asked(places)) => {
+                self.memoised += 1;
+                places.push(place);
+            }
+            None => {
+                self.subcalls += 1;
+                self.calls.insert(numbered(view, asks), digest);
+                asks.push(model_call(leaf, params));
+                if self.leaves.len() == REMEMBERED_MAX {
+                    self.leaves
+                        .retain(|_, known| matches!(known, LeafState::Asked(_)));
+                }
+                self.leaves.insert(digest, LeafState::Asked(vec![place]));
+            }
+        }
+    }
+
+    /// What a child does with a part that a cell hands to it.
+    fn on_part(
+        &self,
+        part: &CellValue,
+        place: AnswerSlot,
+        params: &RlmConfig,
+        view: &ProgramView<'_>,
+    ) -> ProgramSpec {
+        let source = ContextSource::Passed {
+            depth: Some(view.depth),
+            cell: self.cell,
+            question: place.0,
+            task: u32::try_from(place.1).unwrap_or(u32::MAX),
+        };
+        child(params, vec![passed(part.text.as_str(), part.form)], source)
+    }
+
+    /// A leaf call was answered.
+    pub(super) fn on_reply(&mut self, ask: AskId, reply: &ModelReply) -> Vec<Ask> {
+        if reply.recalled.is_some() && self.calls.contains_key(&ask) {
+            self.subcalls -= 1;
+            self.memoised += 1;
+        }
+        let text = said(&reply.text);
+        let outcome = match reply.ending {
+            FinishReason::Complete if text.is_blank() => {
+                let message = "the reply is nothing but thoughts";
+                CellOutcome::Fault(fault(CellExceptionKind::Empty, message))
+            }
+            FinishReason::Complete => match reply.margin_milli {
+                None => CellOutcome::Said(text),
+                Some(margin_milli) => CellOutcome::Chosen { text, margin_milli },
+            },
+            FinishReason::Truncated => CellOutcome::Fault(CellException {
+                kind: CellExceptionKind::Truncated,
+                message: Text::from("the reply ran into its output cap"),
+                partial: Some(text).filter(|text| !text.is_blank()),
+            }),
+        };
+        self.on_leaf(ask, &outcome)
+    }
+
+    /// A leaf call failed for good.
+    pub(super) fn on_failed(&mut self, ask: AskId, failure: &ModelFailure) -> Vec<Ask> {
+        let kind = match failure.kind {
+            FailureKind::RateLimited => CellExceptionKind::RateLimited,
+            FailureKind::Timeout => CellExceptionKind::TimedOut,
+            FailureKind::Refused => CellExceptionKind::Refused,
+            FailureKind::Empty => CellExceptionKind::Empty,
+            FailureKind::Truncated => CellExceptionKind::Truncated,
+            FailureKind::TooLarge => CellExceptionKind::TooLarge,
+            FailureKind::Connection
+            | FailureKind::Server
+            | FailureKind::CircuitOpen
+            | FailureKind::Auth
+            | FailureKind::Rejected
+            | FailureKind::Malformed
+            | FailureKind::Cancelled => CellExceptionKind::Unavailable,
+        };
+        let fault = CellException {
+            partial: (!failure.partial.is_blank()).then(|| failure.partial.clone()),
+            ..fault(kind, &failure.to_string())
+        };
+        self.on_leaf(ask, &CellOutcome::Fault(fault))
+    }
+
+    /// A leaf call or a child was refused.
+    pub(super) fn on_refused(&mut self, ask: AskId, reason: &Refusal) -> Vec<Ask> {
+        let (kind, message) = match reason {
+            Refusal::Budget { .. } | Refusal::Closing { .. } => {
+                (CellExceptionKind::BudgetExceeded, reason.to_string())
+            }
+            Refusal::TokenBudget { tokens, limit, .. } => (
+                CellExceptionKind::TooLarge,
+                format!("the prompt has about {tokens} tokens, and the model takes {limit}"),
+            ),
+            Refusal::Depth { max_depth } => (
+                CellExceptionKind::Refused,
+                format!("no deeper than {max_depth}: use llm_query"),
+            ),
+            other => (CellExceptionKind::Refused, other.to_string()),
+        };
+        let outcome = CellOutcome::Fault(fault(kind, &message));
+        if let Some(place) = self.children.remove(&ask) {
+            self.spawned -= 1;
+            return Vec::from_iter(self.settle_and_answer(place, outcome));
+        }
+        // No model was asked.
+        self.subcalls -= u64::from(self.calls.contains_key(&ask));
+        self.on_leaf(ask, &outcome)
+    }
+
+    /// A child ended.
+    pub(super) fn on_child(&mut self, ask: AskId, result: &EpisodeResult) -> Vec<Ask> {
+        let Some(place) = self.children.remove(&ask) else {
+            return Vec::new();
+        };
+        let answer = result.answer.clone().filter(|answer| !answer.is_blank());
+        let outcome = match (result.status, answer) {
+            (EpisodeStatus::Ok, Some(answer)) => CellOutcome::Said(answer),
+            (EpisodeStatus::Ok, None) => {
+                CellOutcome::Fault(fault(CellExceptionKind::Empty, "it said nothing"))
+            }
+            (_, partial) => {
+                let kind = match result.stop_reason {
+                    StopReason::BudgetExhausted { .. } => CellExceptionKind::BudgetExceeded,
+                    StopReason::TokenBudget { .. } => CellExceptionKind::TooLarge,
+                    _ => CellExceptionKind::Unavailable,
+                };
+                CellOutcome::Fault(CellException {
+                    partial,
+                    ..fault(kind, &result.stop_reason.to_string())
+                })
+            }
+        };
+        Vec::from_iter(self.settle_and_answer(place, outcome))
+    }
+
+    fn on_leaf(&mut self, ask: AskId, outcome: &CellOutcome) -> Vec<Ask> {
+        let Some(leaf) = self.calls.remove(&ask) else {
+            return Vec::new();
+        };
+        let known = match outcome {
+            // What failed may be asked again.
+            CellOutcome::Fault(_) => self.leaves.remove(&leaf),
+            said => self.leaves.insert(leaf, LeafState::Said(said.clone())),
+        };
+        let Some(LeafState::Asked(places)) = known else {
+            return Vec::new();
+        };
+        places
+            .into_iter()
+            .filter_map(|place| self.settle_and_answer(place, outcome.clone()))
+            .collect()
+    }
+
+    fn settle_and_answer(&mut self, place: AnswerSlot, outcome: CellOutcome) -> Option<Ask> {
+        self.settle(place, outcome);
+        self.answered(place.0)
+    }
+
+    fn settle(&mut self, (question, entry): AnswerSlot, outcome: CellOutcome) {
+        if let Some(open) = self.open.get_mut(&question)
+            && let Some(slot @ None) = open.outcomes.get_mut(entry)
+        {
+            let bytes = open.bytes + size(&outcome);
+            let outcome = if bytes > ANSWERS_BYTES_MAX {
+                let why = format!("the answers have more than {ANSWERS_BYTES_MAX} bytes together");
+                CellOutcome::Fault(fault(CellExceptionKind::TooLarge, &why))
+            } else {
+                open.bytes = bytes;
+                outcome
+            };
+            *slot = Some(outcome);
+            open.missing -= 1;
+        }
+    }
+
+    /// The answer to a question of which nothing is missing any more.
+    fn answered(&mut self, question: u32) -> Option<Ask> {
+        if self.open.get(&question)?.missing > 0 {
+            return None;
+        }
+        let open = self.open.remove(&question)?;
+        let each = open.outcomes.into_iter().flatten().collect();
+        Some(self.say(question, CellReply::Each(each)))
+    }
+
+    fn say(&self, id: u32, reply: CellReply) -> Ask {
+        Ask::Answer {
+            cell: self.cell,
+            answer: Box::new(CellAnswer { id, reply }),
+        }
+    }
+}
+
+/// The number that the next of these asks will get.
+fn numbered(view: &ProgramView<'_>, asks: &[Ask]) -> AskId {
+    AskId(view.next_ask.0 + u32::try_from(asks.len()).unwrap_or(u32::MAX))
+}
+
+fn model_call(leaf: &LeafCall<'_>, params: &RlmConfig) -> Ask {
+    let packet = Packet::plain(vec![ChatMessage::new(Speaker::User, leaf.prompt.clone())]);
+    Ask::Model(Box::new(ModelAsk {
+        output_tokens_max: leaf.tokens_max,
+        output_tokens_min: leaf.tokens_max.min(16),
+        temperature_milli: params.temperature_milli,
+        pattern: leaf.pattern.cloned(),
+        recall: params.reuse.then(|| ReuseGrant {
+            scope: "rlm leaf".to_owned(),
+            question: leaf.prompt.clone(),
+            similarity_min_milli: None,
+        }),
+        once: true,
+        delivery: ReplyMode::Whole,
+        timeout: params.timeout,
+        on_outage: OnOutage::Tell,
+        may_close: false,
+        ..ModelAsk::new(ModelRole::Sub, packet)
+    }))
+}
+
+/// Bytes of what was said.
+fn size(outcome: &CellOutcome) -> usize {
+    let said = match outcome {
+        CellOutcome::Said(text) | CellOutcome::Chosen { text, .. } => Some(text),
+        CellOutcome::Fault(fault) => fault.partial.as_ref(),
+    };
+    said.map_or(0, |text| text.as_str().len())
+}
+
+fn fault(kind: CellExceptionKind, message: &str) -> CellException {
+    CellException {
+        kind,
+        message: Text::from(message),
+        partial: None,
+    }
+}
+
+/// What a child does that works on the material of its parent.
+fn sharing(params: &RlmConfig) -> ProgramSpec {
+    let inherited = |(index, given): (usize, &MaterialItem)| MaterialItem {
+        name: given.name.clone(),
+        preview: if index < PREVIEWS_MAX {
+            given.preview.clone()
+        } else {
+            String::new()
+        },
+        place: MaterialSource::Passed,
+        ..*given
+    };
+    let given = params.given.iter().enumerate().map(inherited).collect();
+    child(params, given, params.source)
+}
+
+fn child(params: &RlmConfig, given: Vec<MaterialItem>, source: ContextSource) -> ProgramSpec {
+    let child = RlmConfig {
+        given,
+        skipped: Vec::new(),
+        source,
+        schema: None,
+        turns_max: params.turns_max,
+        limits: params.limits,
+        output_tokens_max: params.output_tokens_max,
+        leaf_tokens_max: params.leaf_tokens_max,
+        timeout: params.timeout,
+        temperature_milli: params.temperature_milli,
+        reuse: params.reuse,
+        recipes: params.recipes,
+    };
+    child.spec()
+}
+
+fn spawn(task: &CellTask, program: ProgramSpec, view: &ProgramView<'_>) -> Ask {
+    Ask::Spawn(Box::new(SpawnRequest {
+        child_type: super::program::NAME.to_owned(),
+        class: SpawnClass::Work,
+        trigger: SpawnTrigger::OversizedInput,
+        why: "a part of the material needs a look of its own".into(),
+        fetch: "an answer to the goal from this part".into(),
+        return_format: "text".into(),
+        goal: task.goal.clone(),
+        role: AgentRole::Creator,
+        program,
+        contract: Contract {
+            recursion: view.contract.recursion.clone(),
+            ..Contract::default()
+        },
+        at_least: Amounts {
+            tokens: 64,
+            calls: 1,
+            ..Amounts::ZERO
+        },
+        at_most: Amounts::MAX,
+        time_max: None,
+    }))
+}
+
+/// What a child is told of a part that a cell handed over.
+fn passed(text: &str, form: ValueFormat) -> MaterialItem {
+    MaterialItem {
+        name: "part".to_owned(),
+        form,
+        bytes: text.len() as u64,
+        chars: text.chars().count() as u64,
+        lines: text.lines().count() as u64,
+        preview: text.chars().take(super::program::PREVIEW_CHARS).collect(),
+        digest: Digest::default(),
+        place: MaterialSource::Passed,
+    }
+}
