@@ -149,7 +149,7 @@ fn list(app: &App) -> Result<ExitStatus, CliError> {
     match app.settings.form {
         OutputFormat::Json => output::print_json(&ListJson { rfcs: rows })?,
         OutputFormat::Human if rows.is_empty() => {
-            output::print(&[StyledLine::from("no proposals")])?
+            output::print(&[StyledLine::from("no proposals")])?;
         }
         OutputFormat::Human => {
             let line = |row: &RowJson<'_>| {

@@ -259,7 +259,7 @@ impl ArgvParser<'_> {
                 (QuoteState::None, '\n') => break,
                 // A shell would read on; here a line is what a person approves.
                 (QuoteState::Single | QuoteState::Double, '\n') => {
-                    draft.refuse(ArgvErrorKind::LineEndInQuotes)
+                    draft.refuse(ArgvErrorKind::LineEndInQuotes);
                 }
                 (QuoteState::Single, '\'') | (QuoteState::Double, '"') => quote = QuoteState::None,
                 (QuoteState::None, '\'' | '"') => {
@@ -282,7 +282,7 @@ impl ArgvParser<'_> {
                 // Nothing is expanded, so leaving these as they are would run another command than the one that was
                 // meant.
                 (QuoteState::None | QuoteState::Double, '$' | '`') => {
-                    draft.refuse(ArgvErrorKind::Expansion(c))
+                    draft.refuse(ArgvErrorKind::Expansion(c));
                 }
                 (QuoteState::None, ' ' | '\t') => draft.end_word(),
                 (QuoteState::None, '#') if draft.word.is_none() => self.skip_line(),

@@ -282,7 +282,7 @@ fn assemble(
                 identity = identity_persona::identity(text, charter, findings);
             }
             identity_persona::PERSONA_FILE => {
-                persona = identity_persona::persona(text, &identity, findings)
+                persona = identity_persona::persona(text, &identity, findings);
             }
             instructions::FILE => instructions = instructions::read(text, count, findings),
             council::LEARNED_FILE => match learning::read(text) {

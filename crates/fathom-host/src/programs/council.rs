@@ -82,7 +82,7 @@ impl Runtime {
             };
             let tokens_max = usize::try_from(context.tokens_max).unwrap_or(usize::MAX);
             let found = library.find(&query, tokens_max, &count)?;
-            seat.passages = found.into_iter().map(quoted).collect();
+            seat.passages = found.into_iter().map(|passage| quoted(&passage)).collect();
             Ok(())
         };
         for chief in &mut params.chiefs {
@@ -99,7 +99,7 @@ impl Runtime {
 }
 
 /// Turns a passage of the material into one that a seat is shown.
-fn quoted(passage: Passage) -> council::QuotedPassage {
+fn quoted(passage: &Passage) -> council::QuotedPassage {
     council::QuotedPassage {
         source: passage.source.as_ref().to_owned(),
         line: passage.first_line,

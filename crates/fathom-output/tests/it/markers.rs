@@ -292,7 +292,7 @@ fn g08_a_block_without_end_is_streamed_and_cut() {
         match delivery.part {
             DeliveryPart::End(BlockEnd::Complete) => assert!(delivery.channel.streams()),
             DeliveryPart::Flawed(text, BlockFlaw::TooLong) => {
-                assert_eq!(text.as_str().len(), BLOCK_BYTES_MAX)
+                assert_eq!(text.as_str().len(), BLOCK_BYTES_MAX);
             }
             other => panic!("{other:?}"),
         }

@@ -46,7 +46,7 @@ pub const HISTORY: &str = "history";
 pub const FEEDBACK: &str = "feedback";
 
 /// Iterations of a loop for each of its phases.
-pub const ITERATIONS_PER_PHASE: u32 = 3;
+const ITERATIONS_PER_PHASE: u32 = 3;
 
 /// Longest payload, and longest reply without one, that the report tells again.
 const KEPT_BYTES_MAX: usize = 32 * 1024;

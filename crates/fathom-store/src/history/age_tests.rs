@@ -56,7 +56,7 @@ fn every_length_about_a_chunk_opens_again() {
 #[test]
 fn what_was_cut_or_changed_does_not_open() {
     let identity = Identity::read(IDENTITY);
-    let file = sealed(&[7; 2 * CHUNK_BYTES], &[&identity.recipient()]);
+    let file = sealed(&vec![7; 2 * CHUNK_BYTES], &[&identity.recipient()]);
     let chunk = CHUNK_BYTES + 16;
     for bytes in [file.len() - 1, file.len() - chunk, file.len() - 2 * chunk] {
         assert_eq!(identity.open(&file[..bytes]), None, "{bytes} bytes of it");

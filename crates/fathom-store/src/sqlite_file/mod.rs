@@ -1,4 +1,4 @@
-//! SQLite files that are not the journal: caches, and files that several processes share.
+//! `SQLite` files that are not the journal: caches, and files that several processes share.
 
 pub(crate) mod cache;
 pub(crate) mod shared;

@@ -86,7 +86,7 @@ impl Client {
         let http = http()?;
         let wanted = json!({ "capabilities": { "alwaysMatch": capabilities, "firstMatch": [{}] } });
         let address = format!("{driver}/session");
-        let started: Started = typed(send(&http, Method::POST, &address, Some(wanted)).await?)?;
+        let started: Started = typed(&send(&http, Method::POST, &address, Some(wanted)).await?)?;
         let address = format!("{driver}/session/{}", started.session);
         Ok(Self {
             http,
@@ -106,7 +106,7 @@ impl Client {
     }
 
     pub(super) async fn current_url(&self) -> Result<String, WireError> {
-        typed(self.get("/url").await?)
+        typed(&self.get("/url").await?)
     }
 
     /// Carries a script out in the page.
@@ -121,7 +121,7 @@ impl Client {
 
     /// The window as PNG.
     pub(super) async fn screenshot(&self) -> Result<Vec<u8>, WireError> {
-        let picture: String = typed(self.get("/screenshot").await?)?;
+        let picture: String = typed(&self.get("/screenshot").await?)?;
         STANDARD
             .decode(&picture)
             .map_err(|_| WireError::odd(picture))
@@ -134,15 +134,15 @@ impl Client {
 
     pub(super) async fn find_all(&self, selector: &str) -> Result<Vec<Element>, WireError> {
         let wanted = json!({ "using": "css selector", "value": selector });
-        typed(self.post("/elements", wanted).await?)
+        typed(&self.post("/elements", wanted).await?)
     }
 
     pub(super) async fn is_displayed(&self, element: &Element) -> Result<bool, WireError> {
-        typed(self.get(&at(element, "/displayed")).await?)
+        typed(&self.get(&at(element, "/displayed")).await?)
     }
 
     pub(super) async fn text(&self, element: &Element) -> Result<String, WireError> {
-        typed(self.get(&at(element, "/text")).await?)
+        typed(&self.get(&at(element, "/text")).await?)
     }
 
     pub(super) async fn attribute(
@@ -151,7 +151,7 @@ impl Client {
         name: &'static str,
     ) -> Result<Option<String>, WireError> {
         let path = format!("/attribute/{name}");
-        typed(self.get(&at(element, &path)).await?)
+        typed(&self.get(&at(element, &path)).await?)
     }
 
     pub(super) async fn click(&self, element: &Element) -> Result<(), WireError> {
@@ -180,8 +180,8 @@ fn at(element: &Element, path: &str) -> String {
     format!("/element/{}{path}", element.id)
 }
 
-fn typed<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, WireError> {
-    T::deserialize(&value).map_err(|_| WireError::odd(value.to_string()))
+fn typed<T: serde::de::DeserializeOwned>(value: &Value) -> Result<T, WireError> {
+    T::deserialize(value).map_err(|_| WireError::odd(value.to_string()))
 }
 
 /// Sends one command and reads its answer: `{"value": …}` in any case, and an error's name in it where the status is one.

@@ -46,7 +46,7 @@ fn what_is_no_answer_of_a_driver_is_told_in_part() {
 #[test]
 fn an_element_goes_back_as_it_came() {
     let given = json!({"element-6066-11e4-a52e-4f735466cecf": "f.1"});
-    let element: Element = typed(given.clone()).unwrap();
+    let element: Element = typed(&given).unwrap();
     assert_eq!(serde_json::to_value(&element).unwrap(), given);
     assert_eq!(at(&element, "/click"), "/element/f.1/click");
 }

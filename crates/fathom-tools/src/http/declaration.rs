@@ -236,7 +236,7 @@ impl HttpDeclaration {
         }
         match self.check.as_ref().map(|check| &check.sign) {
             Some(SuccessSign::Equals(_, text) | SuccessSign::Contains(_, text)) => {
-                places.extend(text.places())
+                places.extend(text.places());
             }
             Some(SuccessSign::Status(_)) | None => {}
         }
