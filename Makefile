@@ -4,25 +4,32 @@ SHELL := bash
 .DEFAULT_GOAL := help
 
 # Inside the ignored target folder, so a demonstration leaves nothing behind in the tree.
-DEMO_HOME := target/demo-home
+DEMO_HOME := target/demo/home
 # The weights that `make run` fetches; what is there already is not fetched again.
 DEMO_WEIGHTS := default minilm
 TEST_WEIGHTS := small smoke minilm
 BENCH_WEIGHTS := default small smoke minilm
-DEMO_QUESTION := In two sentences: why should a program that acts for people keep a record of what it did?
-FATHOM := cargo run --quiet -p fathom-cli --bin fathom --
+FATHOM := $(or $(CARGO_TARGET_DIR),target)/debug/fathom
 
 .PHONY: help
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-# The dev profile: its dependencies are optimised and the first run does not wait for link-time optimisation.
+# The dev profile: most of its dependencies are not optimised, so the first build is short.
 .PHONY: run
-run: build ## Build, fetch weights once, ask the embedded model, list the runs
-	@mkdir -p $(DEMO_HOME)
+run: build ## Build, fetch weights once, answer a question over a 50 MB log, show the record
 	$(FATHOM) models pull $(DEMO_WEIGHTS)
-	$(FATHOM) ask "$(DEMO_QUESTION)" --home $(DEMO_HOME)
-	$(FATHOM) runs --home $(DEMO_HOME)
+	@FATHOM_HOME=$(DEMO_HOME) scripts/first-run $(FATHOM)
+
+# Optimised, which takes several times as long to build as `make run`. Cargo's folder is on the PATH wherever rustup set it up.
+.PHONY: install
+install: setup ## Install the optimised `fathom` into cargo's folder of programs
+	cargo install --path crates/fathom-cli --bin fathom --locked
+	@if installed=$$(command -v fathom); then \
+		echo "$$("$$installed" --version) is at $$installed"; \
+	else \
+		echo "add the folder above to your PATH, then run: fathom --help"; \
+	fi
 
 .PHONY: build
 build: setup ## Build the binary `fathom`

@@ -154,7 +154,7 @@ def main():
         sys.exit(__doc__)
     seed, kind, size = sys.argv[1:]
     if not re.fullmatch(r"\d+", seed) or not re.fullmatch(r"\d+(\.\d+)?[KkMm][Bb]|\d+", size):
-        sys.exit("`%s` is no seed, or `%s` is no size: 7 and 50MB are, or 5000 for lines" % (seed, size))
+        sys.exit("invalid seed `%s` or size `%s`; expected e.g. 7 and 50MB, or 5000 for lines" % (seed, size))
     chance = random.Random(int(seed))
     makers = {
         "log": lambda: make_log(chance, size),
@@ -164,7 +164,7 @@ def main():
         "contract-b": lambda: make_contract(chance, size, True),
     }
     if kind not in makers:
-        sys.exit("there is no kind `%s`: use one of %s" % (kind, ", ".join(makers)))
+        sys.exit("unknown kind `%s`; expected one of %s" % (kind, ", ".join(makers)))
     makers[kind]()
 
 
