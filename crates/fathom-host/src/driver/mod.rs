@@ -14,7 +14,9 @@ use fathom_core::budget::ledger::Ledger;
 use fathom_core::effect::KillScope;
 use fathom_core::episode::result::EpisodeResult;
 use fathom_core::id::{AskId, EpisodeId, RunId};
-use fathom_core::journal::event::{EventKind, ModelCallOutcome, ReleaseReason, Signal};
+use fathom_core::journal::event::{
+    EpisodeSpec, EventKind, ModelCallOutcome, ReleaseReason, Signal,
+};
 use fathom_core::model::{
     CountPrecision, ModelPrice, ModelReply, ModelRequest, ModelRole, RequestEstimate, ReuseGrant,
 };
@@ -70,6 +72,8 @@ pub enum RunEnd {
 
 pub(crate) struct RunDriver {
     pub(crate) id: RunId,
+    /// The spec of the root, for those who decide about its effects.
+    pub(crate) root: Arc<EpisodeSpec>,
     pub(crate) run: Run<Ledger>,
     pub(crate) recorder: RecordWriter,
     pub(crate) journal: Arc<dyn Journal>,
@@ -402,6 +406,7 @@ impl RunDriver {
         };
         let asker = EffectCaller {
             run: self.id,
+            root: Arc::clone(&self.root),
             episode: episode.clone(),
             ask,
             role: asking.started().role,

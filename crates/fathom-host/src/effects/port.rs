@@ -10,6 +10,7 @@ use fathom_core::effect::{
     PolicyDecision,
 };
 use fathom_core::id::{AskId, Digest, EpisodeId, RunId};
+use fathom_core::journal::event::EpisodeSpec;
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
 use fathom_store::{
@@ -25,6 +26,9 @@ pub type PortFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub struct EffectCaller {
     /// The run.
     pub run: RunId,
+    /// The spec that the run's root began with, which names the charter to decide by. The first effect may be asked
+    /// for before any record is on disk, so it comes from memory and not from the journal.
+    pub root: Arc<EpisodeSpec>,
     /// The episode.
     pub episode: EpisodeId,
     /// Its ask.

@@ -11,7 +11,6 @@ use fathom_core::effect::{
     EffectClass, EffectOutcome, EffectPermit, EffectRequest, PolicyDecision,
 };
 use fathom_core::id::RunId;
-use fathom_core::journal::event::EpisodeSpec;
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use fathom_gateway::{
@@ -33,15 +32,9 @@ use crate::effects::confined_runner::ConfinedRunner;
 use crate::effects::port::{
     EffectCaller, EffectDecision, EffectPort, EffectSettlement, PortFuture,
 };
-use crate::error::HostError;
-use crate::runtime::run_reader;
 
 /// How often the kill switch is looked at while a tool works.
 const LOOK: Duration = Duration::from_millis(50);
-
-/// How often, and after which wait, the first record of a run is looked for.
-const LOOKS_MAX: u32 = 1_000;
-const LOOK_AGAIN: Millis = Millis(5);
 
 /// The folder of a home that programs begin in.
 const SHELL_FOLDER: &str = "shell";
@@ -83,31 +76,20 @@ impl PlatformSecrets for GatewayInputs {
 
 impl GatewayCache {
     /// The gateway of a run.
-    async fn of(&self, run: RunId) -> Result<Arc<RunGateway>, String> {
+    async fn of(&self, who: &EffectCaller) -> Result<Arc<RunGateway>, String> {
         let known = |gates: &Self| {
             let kept = gates.kept.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.get(&run).cloned()
+            kept.get(&who.run).cloned()
         };
         if let Some(keeper) = known(self) {
             return Ok(keeper);
         }
-        let started = self.started(run).await?;
-        let charter = Charter::of_run(&started)?;
-        let keeper = Arc::new(Box::pin(self.make(&charter, &started.frame.values)).await?);
+        let charter = Charter::of_run(&who.root)?;
+        let keeper = Arc::new(Box::pin(self.make(&charter, &who.root.frame.values)).await?);
+        // The lock is not held while a gateway is made, so two effects may make one each. The first stays, since it
+        // may have counted errors already.
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Arc::clone(kept.entry(run).or_insert(keeper)))
-    }
-
-    /// How a run began. Its first effect may be asked for before the disk has its first record.
-    async fn started(&self, run: RunId) -> Result<EpisodeSpec, String> {
-        for _ in 0..LOOKS_MAX {
-            let read = run_reader::started(&*self.journal, &self.home, run);
-            if let Some(started) = read.map_err(|error: HostError| error.to_string())? {
-                return Ok(started);
-            }
-            pause(LOOK_AGAIN).await;
-        }
-        Err("cannot read the start of the run".to_owned())
+        Ok(Arc::clone(kept.entry(who.run).or_insert(keeper)))
     }
 
     /// What a charter offers: every tool that can be called.
@@ -231,7 +213,7 @@ impl GatewayCache {
         effect: &EffectRequest,
         who: &EffectCaller,
     ) -> Result<EffectDecision, String> {
-        let keeper = self.of(who.run).await?;
+        let keeper = self.of(who).await?;
         keeper.check(effect)?;
         let asked = |dry_run| EffectQuestion {
             run: who.run,
@@ -274,7 +256,7 @@ impl GatewayCache {
 
     /// Carries out what was permitted, and tries again where that is safe.
     async fn attempted(&self, permit: &EffectPermit, who: &EffectCaller) -> EffectSettlement {
-        let keeper = match self.of(who.run).await {
+        let keeper = match self.of(who).await {
             Ok(keeper) => keeper,
             Err(why) => return EffectSettlement::failed(why),
         };
@@ -485,7 +467,7 @@ impl EffectPort for GatewayCache {
         who: &'a EffectCaller,
     ) -> PortFuture<'a, EffectSettlement> {
         Box::pin(async move {
-            match self.of(who.run).await {
+            match self.of(who).await {
                 Ok(keeper) => {
                     let tried = tokio::select! {
                         tried = keeper.tools.check(effect) => tried,

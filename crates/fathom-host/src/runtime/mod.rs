@@ -247,7 +247,8 @@ impl Runtime {
         let tree = Run::new(epoch, Arc::clone(&self.inner.options.programs));
         let cells = self.cells(given, SessionHistories::default());
         let owned = (run, lock, recorder);
-        Ok(self.drive(owned, tree, models, cells, |tree, log, at| {
+        let root = Arc::new(started.clone());
+        Ok(self.drive(owned, root, tree, models, cells, |tree, log, at| {
             tree.start(log, at, started)
         }))
     }
@@ -281,13 +282,14 @@ impl Runtime {
         if tree.result().is_some() {
             return Err(HostError::Finished { run });
         }
+        let root = Arc::new(started.clone());
         let story = reading.story();
         let records = reading.records.iter();
         let notebooks = SessionHistories::read(records.map(|read| (&read.episode, &read.record)));
         let cells = self.cells(given, notebooks);
         let recorder = self.recorder(run, epoch)?.continuing(reading.chains, story);
         let owned = (run, lock, recorder);
-        Ok(self.drive(owned, tree, models, cells, |tree, log, at| {
+        Ok(self.drive(owned, root, tree, models, cells, |tree, log, at| {
             tree.resume(log, at)
         }))
     }
@@ -321,7 +323,8 @@ impl Runtime {
         }
         let cells = self.cells(given, notebooks);
         let owned = (fork, lock, recorder);
-        Ok(self.drive(owned, tree, models, cells, |tree, log, at| {
+        let root = Arc::new(started);
+        Ok(self.drive(owned, root, tree, models, cells, |tree, log, at| {
             tree.resume(log, at)
         }))
     }
@@ -435,6 +438,7 @@ impl Runtime {
     fn drive(
         &self,
         (run, lock, mut recorder): (RunId, RunLock, RecordWriter),
+        root: Arc<EpisodeSpec>,
         mut tree: Run,
         models: RunModels,
         cells: SandboxSessions,
@@ -452,6 +456,7 @@ impl Runtime {
         let interrupt = Arc::new(Notify::new());
         let driver = RunDriver {
             id: run,
+            root,
             run: tree,
             recorder,
             journal: Arc::clone(&self.inner.journal),
