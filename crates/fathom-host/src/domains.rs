@@ -192,23 +192,13 @@ impl DomainStores {
     }
 
     /// The flags as people have set them, each with whether it is set.
-    pub(crate) fn flags(&self) -> Vec<(String, bool)> {
-        let found = self
-            .records()
-            .and_then(|records| Ok(records.list(RecordKind::Flag, 0, FLAGS_MAX)?));
-        let found = found.unwrap_or_else(|error| {
-            tracing::warn!(code = error.code(), %error, "cannot read the flags");
-            Vec::new()
+    pub(crate) fn flags(&self) -> Result<Vec<(String, bool)>, HostError> {
+        let found = self.records()?.list(RecordKind::Flag, 0, FLAGS_MAX)?;
+        let flags = found.into_iter().map(|flag| {
+            let is_set = flag.body.get("value") == Some(&serde_json::Value::Bool(true));
+            (flag.id, is_set)
         });
-        found
-            .into_iter()
-            .map(|flag| {
-                (
-                    flag.id,
-                    flag.body.get("value") == Some(&serde_json::Value::Bool(true)),
-                )
-            })
-            .collect()
+        Ok(flags.collect())
     }
 
     /// Takes in what a feed brought: what people said, as they said it.

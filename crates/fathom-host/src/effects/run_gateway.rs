@@ -223,7 +223,7 @@ impl GatewayCache {
             dry_run,
             at: who.at,
         };
-        let gateway = keeper.gateway_now(&self.domains);
+        let gateway = keeper.gateway_now(&self.domains)?;
         // What is denied anyway is not rehearsed: a rehearsal reaches outside too.
         let hopeful = fathom_core::effect::DryRun {
             ok: true,
@@ -298,7 +298,11 @@ impl GatewayCache {
             );
             tokio::select! {
                 () = pause(wait) => {}
-                rule = self.killed(effect) => return EffectSettlement::failed(rule),
+                rule = self.killed(effect) => return given_up(&rule, &tried.outcome),
+            }
+            // The wait looks twenty times a second; this look is the last one before something leaves again.
+            if let Some(rule) = self.kill_rule(effect) {
+                return given_up(&rule, &tried.outcome);
             }
         }
     }
@@ -322,17 +326,30 @@ impl GatewayCache {
         }
     }
 
-    /// Comes back when the kill switch covers an effect.
+    /// Comes back when the kill switch covers an effect, or cannot be read.
     async fn killed(&self, effect: &EffectRequest) -> String {
         let mut look = tokio::time::interval(LOOK);
         loop {
             look.tick().await;
-            let kills = self.journal.kills().unwrap_or_default();
-            if let Some(order) = kills
-                .iter()
-                .find(|order| order.scope.covers(&effect.target))
-            {
-                return format!("kill switch: {}", order.scope);
+            if let Some(rule) = self.kill_rule(effect) {
+                return rule;
+            }
+        }
+    }
+
+    /// The rule that keeps an effect from being sent, if the kill switch has one.
+    fn kill_rule(&self, effect: &EffectRequest) -> Option<String> {
+        match self.journal.kills() {
+            Ok(kills) => {
+                let mut kills = kills.iter();
+                let order = kills.find(|order| order.scope.covers(&effect.target))?;
+                Some(format!("kill switch: {}", order.scope))
+            }
+            // A switch that cannot be read counts as active: a person may have thrown it, and whoever throws it when
+            // the disk fails must be able to rely on it.
+            Err(error) => {
+                tracing::error!(code = error.code(), %error, "cannot read the kill switch; nothing is sent");
+                Some(format!("kill switch: cannot be read: {error}"))
             }
         }
     }
@@ -399,17 +416,19 @@ impl RunGateway {
         Ok(())
     }
 
-    /// The gateway with the flags as people have set them now.
-    fn gateway_now(&self, domains: &DomainStores) -> Gateway {
+    /// The gateway with the flags as people have set them now. When they cannot be read there is none: a person may
+    /// have cleared a flag that the charter sets.
+    fn gateway_now(&self, domains: &DomainStores) -> Result<Gateway, String> {
         let mut gateway = self.gateway.clone();
-        for (flag, is_set) in domains.flags() {
+        let flags = domains.flags();
+        for (flag, is_set) in flags.map_err(|error| format!("cannot read the flags: {error}"))? {
             if is_set {
                 gateway.flags.insert(flag);
             } else {
                 gateway.flags.remove(&flag);
             }
         }
-        gateway
+        Ok(gateway)
     }
 }
 
@@ -418,6 +437,18 @@ fn aborted(rule: &str, class: EffectClass) -> EffectSettlement {
     match class {
         EffectClass::Read => EffectSettlement::failed(rule),
         EffectClass::Effect => EffectOutcome::Unknown {
+            detail: Text::new(format!("given up: {rule}")),
+        }
+        .into(),
+    }
+}
+
+/// Settles an effect that is not tried again. An earlier attempt whose outcome nobody knows may have happened: to say
+/// that it failed would free its key for a second one.
+fn given_up(rule: &str, last: &EffectOutcome) -> EffectSettlement {
+    match last {
+        EffectOutcome::Failed { .. } => EffectSettlement::failed(rule),
+        _ => EffectOutcome::Unknown {
             detail: Text::new(format!("given up: {rule}")),
         }
         .into(),
@@ -486,3 +517,7 @@ impl EffectPort for GatewayCache {
         })
     }
 }
+
+#[cfg(test)]
+#[path = "run_gateway_tests.rs"]
+mod tests;

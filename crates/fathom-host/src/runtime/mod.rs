@@ -248,9 +248,11 @@ impl Runtime {
         let cells = self.cells(given, SessionHistories::default());
         let owned = (run, lock, recorder);
         let root = Arc::new(started.clone());
-        Ok(self.drive(owned, root, tree, models, cells, |tree, log, at| {
-            tree.start(log, at, started)
-        }))
+        Ok(
+            self.drive(owned, root, tree, models, cells, |tree, log, at| {
+                tree.start(log, at, started)
+            }),
+        )
     }
 
     /// Takes over an unfinished run that nobody works on, if it still has the identity that it began with.
@@ -289,9 +291,11 @@ impl Runtime {
         let cells = self.cells(given, notebooks);
         let recorder = self.recorder(run, epoch)?.continuing(reading.chains, story);
         let owned = (run, lock, recorder);
-        Ok(self.drive(owned, root, tree, models, cells, |tree, log, at| {
-            tree.resume(log, at)
-        }))
+        Ok(
+            self.drive(owned, root, tree, models, cells, |tree, log, at| {
+                tree.resume(log, at)
+            }),
+        )
     }
 
     /// Begins a run that goes on from a record of another.
@@ -324,9 +328,11 @@ impl Runtime {
         let cells = self.cells(given, notebooks);
         let owned = (fork, lock, recorder);
         let root = Arc::new(started);
-        Ok(self.drive(owned, root, tree, models, cells, |tree, log, at| {
-            tree.resume(log, at)
-        }))
+        Ok(
+            self.drive(owned, root, tree, models, cells, |tree, log, at| {
+                tree.resume(log, at)
+            }),
+        )
     }
 
     /// Unfinished runs that nobody works on.
