@@ -49,12 +49,13 @@ pub use identity_persona::{IdentitySignatureText, IdentityText, PersonaLayer, Pe
 pub use instructions::{INITIAL, InstructionStage, StageInstruction};
 pub use manifest::{CommandRouter, PacketMtu, PacketSections};
 pub use models::{CouncilRole, ModelRoles};
+pub use of_run::RunCharterError;
 pub use phases::PhasesCharter;
 pub use problem::CharterProblem;
 pub use routes::ChannelRoutes;
 pub(crate) use run_frame::charter_files;
 pub use starter::{WrittenCharter, write};
-pub use tool_policies::ToolPolicies;
+pub use tool_policies::{ToolPolicies, ToolValueError};
 pub use version::{CharterVersion, PROTOCOL, VersionError};
 
 use crate::config::PartialBudget;
@@ -282,7 +283,7 @@ fn assemble(
                 identity = identity_persona::identity(text, charter, findings);
             }
             identity_persona::PERSONA_FILE => {
-                persona = identity_persona::persona(text, &identity, findings)
+                persona = identity_persona::persona(text, &identity, findings);
             }
             instructions::FILE => instructions = instructions::read(text, count, findings),
             council::LEARNED_FILE => match learning::read(text) {

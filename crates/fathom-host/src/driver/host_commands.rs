@@ -142,9 +142,11 @@ impl RunDriver {
                     text: Text::new(shorter),
                     round,
                 },
-                Err(what) => EventKind::Refused {
+                Err(error) => EventKind::Refused {
                     ask,
-                    reason: Refusal::Incompressible { why: what },
+                    reason: Refusal::Incompressible {
+                        why: error.to_string(),
+                    },
                 },
             };
             let _ = events.blocking_send(DriverEvent { episode, kind });

@@ -17,8 +17,8 @@ use fathom_gateway::{
     AttemptFailure, EffectQuestion, Gateway, GatewaySettings, TripSwitch, binding, retry,
 };
 use fathom_sandbox::WorkerCommand;
-use fathom_store::{HomeFolder, Journal, KillOrder, PinStanding, ToolSighting};
-use fathom_tools::browser::{Browser, BrowserDriver, BrowserInstall};
+use fathom_store::{HomeFolder, Journal, KillOrder, PinStanding, StoreError, ToolSighting};
+use fathom_tools::browser::{Browser, BrowserDriver, BrowserError, BrowserInstall};
 use fathom_tools::program::ShellTool;
 use fathom_tools::{
     PlatformKey, PlatformSecrets, RetryHint, ToolEnvironment, ToolFacts, ToolKind, ToolOutcome,
@@ -28,6 +28,7 @@ use fathom_tools::{
 use crate::charter::Charter;
 use crate::clock::Clock;
 use crate::domains::DomainStores;
+use crate::effects::RunGatewayError;
 use crate::effects::confined_runner::ConfinedRunner;
 use crate::effects::port::{
     EffectCaller, EffectDecision, EffectPort, EffectSettlement, PortFuture,
@@ -76,7 +77,7 @@ impl PlatformSecrets for GatewayInputs {
 
 impl GatewayCache {
     /// The gateway of a run.
-    async fn of(&self, who: &EffectCaller) -> Result<Arc<RunGateway>, String> {
+    async fn of(&self, who: &EffectCaller) -> Result<Arc<RunGateway>, RunGatewayError> {
         let known = |gates: &Self| {
             let kept = gates.kept.lock().unwrap_or_else(PoisonError::into_inner);
             kept.get(&who.run).cloned()
@@ -97,7 +98,7 @@ impl GatewayCache {
         &self,
         charter: &Charter,
         values: &BTreeMap<String, String>,
-    ) -> Result<Vec<ToolFacts>, String> {
+    ) -> Result<Vec<ToolFacts>, RunGatewayError> {
         let keeper = Box::pin(self.make(charter, values)).await?;
         let specs = keeper.tools.specs().into_iter();
         let facts = specs.filter_map(|spec| keeper.tools.get(&spec.name));
@@ -108,21 +109,21 @@ impl GatewayCache {
         &self,
         charter: &Charter,
         values: &BTreeMap<String, String>,
-    ) -> Result<RunGateway, String> {
-        let gate = charter.gate.as_ref().ok_or("tools.toml")?;
+    ) -> Result<RunGateway, RunGatewayError> {
+        let gate = charter.gate.as_ref();
+        let gate = gate.ok_or(RunGatewayError::NoTools)?;
         let tenant = values.get(TENANT).cloned().unwrap_or_default();
-        let settings = GatewaySettings::parse(&gate.settings).map_err(|error| error.to_string())?;
-        let bundle = gate.bundle(&settings).map_err(|error| error.to_string())?;
+        let settings = GatewaySettings::parse(&gate.settings)?;
+        let bundle = gate.bundle(&settings)?;
         let text = gate.tools_with(values.iter().map(|(k, v)| (k.as_str(), v.as_str())))?;
-        let declared = ToolsFile::read(&text).map_err(|error| error.to_string())?;
+        let declared = ToolsFile::read(&text)?;
         let secrets: Arc<dyn PlatformSecrets> = Arc::new(GatewayInputs(self.read_env));
         let surroundings = ToolEnvironment {
             secrets: Arc::clone(&secrets),
             ..ToolEnvironment::new(tenant.clone())
         };
         let pins = self.pins(&charter.name)?;
-        let (mut tools, others) =
-            ToolRegistry::open(declared, &surroundings, pins).map_err(|error| error.to_string())?;
+        let (mut tools, others) = ToolRegistry::open(declared, &surroundings, pins)?;
         let mut absent = BTreeMap::new();
         let driver = self.driver();
         for (facts, kind) in others {
@@ -131,11 +132,11 @@ impl GatewayCache {
                 (ToolKind::Browser(declaration), Ok(driver)) => {
                     let driver = Arc::clone(driver);
                     let browser = Browser::new(facts, *declaration, driver, Arc::clone(&secrets));
-                    tools.add(Arc::new(browser.map_err(|error| error.to_string())?));
+                    tools.add(Arc::new(browser?));
                 }
                 // Without a browser everything else still works.
                 (ToolKind::Browser(_), Err(why)) => {
-                    absent.insert(name, why.clone());
+                    absent.insert(name, why.to_string());
                 }
                 (ToolKind::Shell(declaration), _) => {
                     let Some(worker) = self.worker.clone() else {
@@ -147,7 +148,7 @@ impl GatewayCache {
                         folder: self.home.folder().join(SHELL_FOLDER),
                     });
                     let tool = ShellTool::new(facts, declaration, runner);
-                    tools.add(Arc::new(tool.map_err(|error| error.to_string())?));
+                    tools.add(Arc::new(tool?));
                 }
                 (ToolKind::Http(_), _) => {}
             }
@@ -172,10 +173,10 @@ impl GatewayCache {
     }
 
     /// The pins of a charter's tools, as people know them.
-    fn pins(&self, charter: &str) -> Result<ToolPins, String> {
+    fn pins(&self, charter: &str) -> Result<ToolPins, StoreError> {
         let mut pins = ToolPins::default();
-        let known = self.journal.pins(charter);
-        for pin in known.map_err(|error| error.to_string())? {
+        for pin in self.journal.pins(charter)? {
+            // A changed tool is let in again by a person and not by a survey.
             if pin.standing != PinStanding::Quarantined {
                 pins.accept(&pin.seen.tool, pin.seen.digest);
             }
@@ -184,7 +185,7 @@ impl GatewayCache {
     }
 
     /// Asks the charter's servers what they offer, and keeps what was new.
-    async fn survey(&self, charter: &str, tools: &ToolRegistry) -> Result<(), String> {
+    async fn survey(&self, charter: &str, tools: &ToolRegistry) -> Result<(), StoreError> {
         let (surveyed, faults) = tools.survey().await;
         for fault in faults {
             tracing::warn!(code = fault.code(), error = %fault, "an MCP server does not respond");
@@ -196,15 +197,14 @@ impl GatewayCache {
                 digest: found.facts.pin,
                 at: self.clock.now(),
             };
-            self.journal.pin(&seen).map_err(|error| error.to_string())?;
+            self.journal.pin(&seen)?;
         }
         Ok(())
     }
 
-    fn driver(&self) -> Result<Arc<BrowserDriver>, String> {
+    fn driver(&self) -> Result<Arc<BrowserDriver>, BrowserError> {
         let read = self.read_env;
-        let installed = BrowserInstall::find(|name| read(name).map(OsString::from));
-        let installed = installed.map_err(|error| error.to_string())?;
+        let installed = BrowserInstall::find(|name| read(name).map(OsString::from))?;
         Ok(Arc::new(BrowserDriver::new(installed)))
     }
 
@@ -212,7 +212,7 @@ impl GatewayCache {
         &self,
         effect: &EffectRequest,
         who: &EffectCaller,
-    ) -> Result<EffectDecision, String> {
+    ) -> Result<EffectDecision, RunGatewayError> {
         let keeper = self.of(who).await?;
         keeper.check(effect)?;
         let asked = |dry_run| EffectQuestion {
@@ -258,14 +258,14 @@ impl GatewayCache {
     async fn attempted(&self, permit: &EffectPermit, who: &EffectCaller) -> EffectSettlement {
         let keeper = match self.of(who).await {
             Ok(keeper) => keeper,
-            Err(why) => return EffectSettlement::failed(why),
+            Err(error) => return EffectSettlement::failed(error.to_string()),
         };
         let effect = permit.effect();
-        if let Err(why) = keeper
+        if let Err(error) = keeper
             .check(effect)
             .and_then(|()| self.still_meant(&keeper, effect, who))
         {
-            return EffectSettlement::failed(why);
+            return EffectSettlement::failed(error.to_string());
         }
         let idempotent = keeper.facts(effect).is_some_and(|facts| facts.idempotent);
         let mut count = 0;
@@ -313,15 +313,11 @@ impl GatewayCache {
         keeper: &RunGateway,
         effect: &EffectRequest,
         who: &EffectCaller,
-    ) -> Result<(), String> {
-        let asked = self.journal.approval_of(&who.owner());
-        let asked = asked.map_err(|error| error.to_string())?;
+    ) -> Result<(), RunGatewayError> {
+        let asked = self.journal.approval_of(&who.owner())?;
         let now = binding(who.run, effect, keeper.gateway.bundle.digest());
         match asked {
-            Some(approval) if approval.terms.binding != now => Err(
-                "the approval was given to a different request or under different policies"
-                    .to_owned(),
-            ),
+            Some(approval) if approval.terms.binding != now => Err(RunGatewayError::OtherApproval),
             _ => Ok(()),
         }
     }
@@ -393,35 +389,34 @@ impl RunGateway {
     }
 
     /// Whether the effect is what its tool is: where it lands and what it does are not for a program to say.
-    fn check(&self, effect: &EffectRequest) -> Result<(), String> {
+    fn check(&self, effect: &EffectRequest) -> Result<(), RunGatewayError> {
         let facts = self.facts(effect).ok_or_else(|| {
             let why = self
                 .absent
                 .get(&effect.tool)
                 .map_or("not declared", |why| why);
-            format!("tool `{}` is not available: {why}", effect.tool)
+            RunGatewayError::ToolUnavailable {
+                tool: effect.tool.clone(),
+                why: why.to_owned(),
+            }
         })?;
         if facts.class == EffectClass::Effect && effect.class == EffectClass::Read {
-            return Err(format!(
-                "`{}` changes something, but was requested as read-only",
-                effect.tool
-            ));
+            let tool = effect.tool.clone();
+            return Err(RunGatewayError::NotReadOnly { tool });
         }
         if facts.target != effect.target {
-            return Err(format!(
-                "the target of `{}` differs from the one requested",
-                effect.tool
-            ));
+            let tool = effect.tool.clone();
+            return Err(RunGatewayError::OtherTarget { tool });
         }
         Ok(())
     }
 
     /// The gateway with the flags as people have set them now. When they cannot be read there is none: a person may
     /// have cleared a flag that the charter sets.
-    fn gateway_now(&self, domains: &DomainStores) -> Result<Gateway, String> {
+    fn gateway_now(&self, domains: &DomainStores) -> Result<Gateway, RunGatewayError> {
         let mut gateway = self.gateway.clone();
         let flags = domains.flags();
-        for (flag, is_set) in flags.map_err(|error| format!("cannot read the flags: {error}"))? {
+        for (flag, is_set) in flags.map_err(|error| RunGatewayError::Flags(Box::new(error)))? {
             if is_set {
                 gateway.flags.insert(flag);
             } else {
@@ -480,7 +475,7 @@ impl EffectPort for GatewayCache {
     ) -> PortFuture<'a, EffectDecision> {
         Box::pin(async move {
             let decided = self.decided(effect, who).await;
-            decided.unwrap_or_else(EffectDecision::deny)
+            decided.unwrap_or_else(|error| EffectDecision::deny(error.to_string()))
         })
     }
 
@@ -509,8 +504,8 @@ impl EffectPort for GatewayCache {
                         evidence: tried.evidence,
                     }
                 }
-                Err(why) => EffectOutcome::Unknown {
-                    detail: Text::new(why),
+                Err(error) => EffectOutcome::Unknown {
+                    detail: Text::new(error.to_string()),
                 }
                 .into(),
             }

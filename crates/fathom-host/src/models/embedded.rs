@@ -7,10 +7,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fathom_core::model::failure::ModelFailure;
 use fathom_core::model::{ModelRequest, ModelSpec, RequestEstimate};
-use fathom_local::embedding::{Embedding, SentenceEmbedder};
+use fathom_local::embedding::{Embedding, EmbeddingError, SentenceEmbedder};
 use fathom_local::engine::{EngineOptions, LocalEngine};
-use fathom_local::summary::ExtractiveSummariser;
-use fathom_local::weights::{FallbackRule, WeightsCatalogue, WeightsFolder, memory_available};
+use fathom_local::summary::{ExtractiveSummariser, SummaryError};
+use fathom_local::weights::{
+    FallbackRule, WeightsCatalogue, WeightsError, WeightsFolder, memory_available,
+};
 use fathom_models::{CallFuture, EndpointId, Model, ModelFacts, TokenSink};
 
 use crate::error::HostError;
@@ -33,6 +35,20 @@ pub struct ChosenWeights {
     pub instead: Option<String>,
 }
 
+/// Error of the embedding model or of the summariser on top of it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmbedderError {
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
+    #[error("`{name}` is incomplete")]
+    Incomplete { name: &'static str },
+    #[error(transparent)]
+    Embedding(#[from] EmbeddingError),
+    #[error(transparent)]
+    Summary(#[from] SummaryError),
+}
+
 /// The weights that the summariser works with.
 const EMBEDDINGS: &str = "minilm";
 
@@ -40,7 +56,7 @@ const EMBEDDINGS: &str = "minilm";
 pub struct EmbeddedModels {
     folder: PathBuf,
     engines: Mutex<BTreeMap<PathBuf, LocalEngine>>,
-    embedder: OnceLock<Result<Arc<SentenceEmbedder>, String>>,
+    embedder: OnceLock<Result<Arc<SentenceEmbedder>, Arc<EmbedderError>>>,
 }
 
 impl fmt::Debug for EmbeddedModels {
@@ -140,33 +156,34 @@ impl EmbeddedModels {
         text: &str,
         tokens_max: u32,
         count: &dyn Fn(&str) -> u64,
-    ) -> Result<String, String> {
-        match ExtractiveSummariser::new(self.embedder()?).shorten(text, tokens_max, count) {
-            Ok(summary) => Ok(summary.text),
-            Err(error) => Err(error.to_string()),
-        }
+    ) -> Result<String, Arc<EmbedderError>> {
+        let summariser = ExtractiveSummariser::new(self.embedder()?);
+        let summary = summariser.shorten(text, tokens_max, count);
+        Ok(summary.map_err(EmbedderError::Summary)?.text)
     }
 
     /// Vectors of texts, or why there are none. It takes a while.
-    pub(crate) fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, String> {
+    pub(crate) fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, Arc<EmbedderError>> {
         let embedder = self.embedder()?;
-        embedder.embed(texts).map_err(|error| error.to_string())
+        Ok(embedder.embed(texts).map_err(EmbedderError::Embedding)?)
     }
 
     /// The embedding model, or why there is none.
-    pub(crate) fn embedder(&self) -> Result<Arc<SentenceEmbedder>, String> {
-        self.embedder.get_or_init(|| self.load_embedder()).clone()
+    pub(crate) fn embedder(&self) -> Result<Arc<SentenceEmbedder>, Arc<EmbedderError>> {
+        // A failure is kept, too: weights that are missing now would be looked for in every call of a run.
+        let embedder = self
+            .embedder
+            .get_or_init(|| self.load_embedder().map_err(Arc::new));
+        embedder.clone()
     }
 
-    fn load_embedder(&self) -> Result<Arc<SentenceEmbedder>, String> {
-        let store = self.store().map_err(|error| error.to_string())?;
-        let found = store.find(EMBEDDINGS).map_err(|error| error.to_string())?;
+    fn load_embedder(&self) -> Result<Arc<SentenceEmbedder>, EmbedderError> {
+        let store = WeightsFolder::new(&self.folder, WeightsCatalogue::built_in()?);
+        let found = store.find(EMBEDDINGS)?;
         let (Some(weights), Some(tokenizer)) = (found.weights(), found.tokenizer()) else {
-            return Err(format!("`{EMBEDDINGS}` is incomplete"));
+            return Err(EmbedderError::Incomplete { name: EMBEDDINGS });
         };
-        let embedder =
-            SentenceEmbedder::load(weights, tokenizer).map_err(|error| error.to_string())?;
-        Ok(Arc::new(embedder))
+        Ok(Arc::new(SentenceEmbedder::load(weights, tokenizer)?))
     }
 }
 

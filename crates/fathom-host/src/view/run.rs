@@ -439,15 +439,19 @@ pub struct RecordRef {
     pub seq: Seq,
 }
 
-impl std::str::FromStr for RecordRef {
-    type Err = String;
+/// Text that names no record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected SEQ or EPISODE:SEQ, such as `0.1:12`")]
+pub struct RecordRefError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let complaint = || "expected SEQ or EPISODE:SEQ, such as `0.1:12`".to_owned();
+impl std::str::FromStr for RecordRef {
+    type Err = RecordRefError;
+
+    fn from_str(text: &str) -> Result<Self, RecordRefError> {
         let (episode, seq) = text.rsplit_once(':').unwrap_or(("0", text));
         Ok(Self {
-            episode: episode.parse().map_err(|_| complaint())?,
-            seq: Seq(seq.parse().map_err(|_| complaint())?),
+            episode: episode.parse().map_err(|_| RecordRefError)?,
+            seq: Seq(seq.parse().map_err(|_| RecordRefError)?),
         })
     }
 }
