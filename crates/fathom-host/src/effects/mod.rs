@@ -3,6 +3,9 @@
 mod confined_runner;
 mod error;
 pub mod port;
+mod rehearse;
 pub(crate) mod run_gateway;
+mod send;
 
 pub use error::RunGatewayError;
+pub(crate) use send::pause;

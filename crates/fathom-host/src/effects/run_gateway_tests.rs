@@ -5,16 +5,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_core::budget::amounts::{Amounts, Budget};
 use fathom_core::contract::{AgentRole, Autonomy, Contract, PermissionMode};
-use fathom_core::effect::{EffectTarget, IdempotencyKey};
+use fathom_core::effect::{EffectTarget, IdempotencyKey, PolicyDecision};
 use fathom_core::id::{AskId, Digest, EpisodeId, Epoch};
 use fathom_core::journal::event::{EpisodeOrigin, EpisodeSpec, ProgramSpec, Signal};
 use fathom_core::model::{ModelRole, ModelSet, ModelSpec};
-use fathom_core::unit::{Nanodollars, Timestamp};
+use fathom_core::unit::{Millis, Nanodollars, Timestamp};
 use fathom_store::{
     AcceptOutcome, ApprovalFilter, ApprovalId, ApprovalRecord, ApprovalWord, ClaimOutcome,
-    ClaimOwner, DecideOutcome, JournalCursor, KeyClaim, KeyOverride, KillRecord, LiftOutcome,
-    MemoryJournal, NewRun, OverrideOutcome, PinOutcome, PostedSignal, RunInfo, RunLog, RunQuery,
-    SignalId, StoreError, StoredRecord, ToolPin, UseOutcome,
+    ClaimOwner, DecideOutcome, JournalCursor, KeyClaim, KeyOverride, KillOrder, KillRecord,
+    LiftOutcome, MemoryJournal, NewRun, OverrideOutcome, PinOutcome, PostedSignal, RunInfo, RunLog,
+    RunQuery, SignalId, StoreError, StoredRecord, ToolPin, UseOutcome,
 };
 use fathom_testkit::fake_platform::{FakePlatform, FaultRate, PlatformOptions, RequestKind};
 use fathom_testkit::permit::permit;
@@ -23,6 +23,7 @@ use uuid::Uuid;
 use super::*;
 use crate::channels::ChannelOutlets;
 use crate::domains::SymbolStoreLocation;
+use crate::effects::send::given_up;
 use crate::models::embedded::EmbeddedModels;
 use crate::runtime::RuntimeOptions;
 
