@@ -1,4 +1,4 @@
-//! What a driver has done that costs no budget: shorter texts, cells, domains, and what is shown.
+//! Commands that cost no budget: shorter texts, cells, domains, and blocks to show.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -10,10 +10,10 @@ use fathom_store::AnswerPlace;
 use crate::driver::RunDriver;
 use crate::driver::model_call::CallKey;
 
-/// Events that may wait for the driver.
+/// Maximum number of events that wait for the driver.
 pub(crate) const INBOX_MAX: usize = 1024;
 
-/// Something that happened to an episode.
+/// An event of an episode, before it has a place in the journal.
 pub(crate) struct DriverEvent {
     pub(crate) episode: EpisodeId,
     pub(crate) kind: EventKind,

@@ -44,13 +44,13 @@ use crate::models::embedded::EmbeddedModels;
 use crate::models::run_models::RunModels;
 use crate::view::run::RunView;
 
-/// How often the driver looks for signals of other processes and shows how far the run is.
+/// Interval between two looks for signals of other processes.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Looks for news, a microsecond or two each, before the thread sleeps.
 const LINGER_TURNS: u32 = 100;
 
-/// How a run came back.
+/// The end of a run's work in this process.
 #[derive(Debug)]
 pub enum RunEnd {
     /// It is over, and that is durable.
@@ -88,14 +88,14 @@ pub(crate) struct RunDriver {
     pub(crate) state: DriverState,
 }
 
-/// What the driver keeps between two events.
+/// State that the driver keeps between two events.
 #[derive(Default)]
 pub(crate) struct DriverState {
     calls: BTreeMap<CallKey, CallHandle>,
     timers: BTreeSet<(Timestamp, EpisodeId)>,
     /// Calls whose answers are worth knowing later.
     wanted: BTreeMap<(EpisodeId, AskId), CacheKey>,
-    /// What earlier runs were told, as far as it was looked for.
+    /// Replies of earlier runs, as far as they were looked for.
     earlier: EarlierReplies,
     signals_seen: SignalId,
     kills: Vec<KillScope>,

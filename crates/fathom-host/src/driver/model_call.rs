@@ -76,7 +76,7 @@ pub(crate) fn never_sent(key: &CallKey) -> DriverEvent {
     key.replied(ModelCallOutcome::Failed(failure))
 }
 
-/// What a call needs.
+/// A model call before it is sent.
 pub(crate) struct ModelCall {
     pub(crate) key: CallKey,
     pub(crate) model: Arc<dyn Model>,

@@ -22,10 +22,10 @@ use crate::driver::session_history::SessionHistories;
 /// Orders that may wait for a session. A cell has fewer questions open.
 const ORDERS_MAX: usize = 1 << 16;
 
-/// What a run was given, loaded once and only when code looks at it.
+/// The context of a run, loaded once and only when code looks at it.
 pub(crate) struct ContextLoader {
     context: OnceCell<SandboxContext>,
-    /// What is not loaded yet.
+    /// Material that is not loaded yet.
     material: Mutex<Option<Vec<SandboxMaterial>>>,
 }
 
@@ -74,7 +74,7 @@ enum SessionOrder {
     Answer(AskId, CellAnswer),
 }
 
-/// Where a session's context comes from.
+/// Origin of a session's context.
 enum ContextOrigin {
     Given(Arc<ContextLoader>),
     Part(SandboxMaterial),
@@ -298,7 +298,7 @@ impl SessionKeeper {
     }
 }
 
-/// What is heard from a cell that runs; nothing comes while none does.
+/// The next event of the running cell. Pending while none runs.
 async fn heard(session: &mut Option<SandboxSession>, running: Option<AskId>) -> (AskId, CellEvent) {
     match (session, running) {
         (Some(session), Some(ask)) => (ask, session.next().await),

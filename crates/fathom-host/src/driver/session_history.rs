@@ -10,7 +10,7 @@ use fathom_core::sandbox::{CellCall, CellErrorKind, CellQuestion};
 use fathom_core::unit::Timestamp;
 use fathom_sandbox::{PastCell, RecordedQuestion};
 
-/// What an episode's session had behind it when its owner went away.
+/// Cells that an episode's session had behind it when its owner went away.
 #[derive(Default)]
 pub(super) struct SessionHistory {
     pub(super) past: Vec<PastCell>,
@@ -20,7 +20,7 @@ pub(super) struct SessionHistory {
 /// A part of a context that a cell handed to a child: the parent, its cell and the question.
 pub(super) type HandedMaterial = BTreeMap<(EpisodeId, AskId, u32), Box<CellQuestion>>;
 
-/// What was written down of the cells of a run.
+/// The cells of a run, as its records tell them.
 #[derive(Default)]
 pub(crate) struct SessionHistories {
     pub(super) of: BTreeMap<EpisodeId, SessionHistory>,
@@ -109,7 +109,7 @@ impl SessionHistories {
         self.handed.retain(|(of, ..), _| of != episode);
     }
 
-    /// Who worked on what a question handed over is done when it is answered.
+    /// Forgets the material of a question that is answered: its children are done with it.
     pub(super) fn answered(&mut self, episode: &EpisodeId, ask: AskId, id: u32) {
         self.handed.remove(&(episode.clone(), ask, id));
     }

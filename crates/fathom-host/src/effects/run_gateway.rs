@@ -42,7 +42,7 @@ pub(crate) struct GatewayCache {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) domains: Arc<DomainStores>,
     pub(crate) read_env: fn(&str) -> Option<String>,
-    /// What starts the processes that programs are confined in.
+    /// Starts the processes that programs are confined in.
     pub(crate) worker: Option<WorkerCommand>,
     pub(crate) kept: Mutex<BTreeMap<RunId, Arc<RunGateway>>>,
 }
@@ -68,7 +68,7 @@ impl PlatformSecrets for GatewayInputs {
 }
 
 impl GatewayCache {
-    /// The gateway of a run.
+    /// The gateway of the caller's run, made when it is first needed.
     pub(super) async fn of(&self, who: &EffectCaller) -> Result<Arc<RunGateway>, RunGatewayError> {
         let known = |gates: &Self| {
             let kept = gates.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,7 +85,7 @@ impl GatewayCache {
         Ok(Arc::clone(kept.entry(who.run).or_insert(keeper)))
     }
 
-    /// What a charter offers: every tool that can be called.
+    /// The tools that a charter offers and that can be called here.
     pub(crate) async fn offered(
         &self,
         charter: &Charter,
@@ -206,7 +206,8 @@ impl RunGateway {
         Some(self.tools.get(&effect.tool)?.facts().clone())
     }
 
-    /// Whether the effect is what its tool is: where it lands and what it does are not for a program to say.
+    /// Compares an effect with the declaration of its tool. A program chooses neither where an effect lands nor what it
+    /// counts as.
     pub(super) fn check(&self, effect: &EffectRequest) -> Result<(), RunGatewayError> {
         let facts = self.facts(effect).ok_or_else(|| {
             let why = self

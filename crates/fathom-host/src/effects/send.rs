@@ -14,7 +14,7 @@ use crate::effects::RunGatewayError;
 use crate::effects::port::{EffectCaller, EffectSettlement};
 use crate::effects::run_gateway::{GatewayCache, RunGateway};
 
-/// How often the kill switch is looked at while a tool works.
+/// Interval between two looks at the kill switch while a tool works.
 const LOOK: Duration = Duration::from_millis(50);
 
 impl GatewayCache {
@@ -75,7 +75,7 @@ impl GatewayCache {
         }
     }
 
-    /// A yes was given to something. It must be what is about to be done, under the rules of then.
+    /// Checks that an approval was given to exactly this effect, under the policies that hold now.
     fn still_meant(
         &self,
         keeper: &RunGateway,
@@ -90,7 +90,7 @@ impl GatewayCache {
         }
     }
 
-    /// Comes back when the kill switch covers an effect, or cannot be read.
+    /// Returns once the kill switch covers an effect or cannot be read.
     pub(super) async fn killed(&self, effect: &EffectRequest) -> String {
         let mut look = tokio::time::interval(LOOK);
         loop {
@@ -138,7 +138,7 @@ impl GatewayCache {
         }
     }
 
-    /// What a feed brought is what people said: it goes into the events as it is.
+    /// Stores what a feed brought. People said it, so it goes into the events as it is.
     fn ingest(&self, keeper: &RunGateway, effect: &EffectRequest, outcome: &EffectOutcome) {
         if let EffectOutcome::Confirmed { receipt } = outcome
             && keeper.feeds.contains(&effect.tool)
@@ -151,7 +151,7 @@ impl GatewayCache {
     }
 }
 
-/// A call that was given up. A look that was given up did nothing; of anything else nobody knows.
+/// Settles a call that was given up. A look did nothing; the outcome of anything else is unknown.
 pub(super) fn aborted(rule: &str, class: EffectClass) -> EffectSettlement {
     match class {
         EffectClass::Read => EffectSettlement::failed(rule),

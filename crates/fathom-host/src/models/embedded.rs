@@ -1,4 +1,4 @@
-//! What runs in this process: the embedded models and the summariser, each loaded once and shared by all runs.
+//! Embedded models and the summariser, each loaded once in this process and shared by all runs.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,12 +26,11 @@ pub const LARGEST: &str = "auto";
 /// The name of the usual model.
 pub const DEFAULT: &str = "default";
 
-/// Which weights answer for a name.
+/// The weights that answer for a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenWeights {
-    /// Their own name.
     pub name: String,
-    /// Why they are not those that were wanted.
+    /// Reason why they are not those that were wanted.
     pub instead: Option<String>,
 }
 
@@ -77,7 +76,7 @@ impl EmbeddedModels {
         }
     }
 
-    /// Where the weights lie.
+    /// The folder of the weights.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
