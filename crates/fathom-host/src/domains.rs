@@ -209,6 +209,7 @@ impl DomainStores {
         at: Timestamp,
     ) -> Result<(), HostError> {
         let receipt: serde_json::Value = serde_json::from_str(receipt).unwrap_or_default();
+        // The form is a server's: what is no list of comments brings none, and the effect is settled all the same.
         let body = receipt.get("body").unwrap_or(&receipt);
         let comments = body.get("comments").unwrap_or(body).as_array();
         let records = self.records()?;
@@ -230,6 +231,7 @@ impl DomainStores {
     fn known_head(&self, session: &str) -> Result<Option<HistoryHead>, HostError> {
         let query = RunQuery::newest(RunQuery::LIMIT_MAX);
         for info in self.journal.list_runs(&query)? {
+            // Newest first: the head that an older run knows is one of a shorter history, which a cut would fit.
             if info.program != phases::NAME || !self.is_of(info.run, session)? {
                 continue;
             }
@@ -269,6 +271,7 @@ impl DomainStores {
             }
             _ => return None,
         };
+        // These answers have no maps with keys that are no strings, so each has a JSON form.
         Some(Text::new(answer.unwrap_or_default()))
     }
 
@@ -344,6 +347,7 @@ impl DomainStores {
                 run: asking.run,
             })
             .collect();
+        // Two runs of one session would read the same end and both write after it.
         let _one_at_a_time = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut history = self.history(&session)?;
         let key = RequestKey::new(asking.run, &asking.episode, asking.ask);

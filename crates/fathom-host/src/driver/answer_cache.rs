@@ -143,6 +143,7 @@ impl AnswerCache {
         let known = earlier.0.get(&place.run);
         if known.is_none_or(|replies| !replies.contains_key(&key)) {
             // It may have been said since: a run that is still at work has more to tell.
+            // All go at once: nobody knows which is needed next, and to read one again only takes time.
             if earlier.0.len() >= RUNS_MAX {
                 earlier.0.clear();
             }

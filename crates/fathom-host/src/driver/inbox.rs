@@ -37,8 +37,10 @@ impl RunDriver {
                 ask: *ask,
                 attempt: *attempt,
             };
+            // Its task has ended; the calls that stay in this table are aborted at the end of the run.
             self.state.calls.remove(&key);
         }
+        // Before the fold: its steps may start children at once, and they look for what they were handed.
         self.cells.note(&episode, &kind);
         let at = self.clock.now();
         steps.extend(self.run.deliver(&mut self.recorder, at, episode, kind));
@@ -48,6 +50,7 @@ impl RunDriver {
     pub(super) fn tick(&mut self, steps: &mut VecDeque<HostStep>) {
         let now = self.clock.now();
         while let Some((at, episode)) = self.state.timers.pop_first() {
+            // Timers sort by time, so none after this one is due.
             if at > now {
                 self.state.timers.insert((at, episode));
                 break;

@@ -198,6 +198,8 @@ impl RunDriver {
                 };
                 let kind = EventKind::Measured {
                     ask,
+                    // A count that fails does not stop the run: what is reserved too much is given back, too little would
+                    // overrun.
                     measured: model
                         .measure(&request)
                         .unwrap_or_else(|_| upper_bound(&request)),
@@ -241,6 +243,7 @@ impl RunDriver {
                 self.deliver(answer, steps);
             }
             HostStep::Timer { episode, at } => {
+                // An episode has one timer: a pause of its clock moves the deadline that the old one was for.
                 self.state.timers.retain(|(_, waiting)| *waiting != episode);
                 self.state.timers.insert((at, episode));
             }
@@ -310,6 +313,7 @@ impl RunDriver {
             HostStep::Attempt(permit) => (permit.episode().clone(), permit.ask()),
             _ => return,
         };
+        // An episode that has ended waits for no outcome, and nothing may be sent in its name.
         let Some((_, asking)) = self.run.live().find(|(id, _)| **id == episode) else {
             return;
         };

@@ -56,6 +56,7 @@ impl SessionHistories {
                 let notebook = self.of.entry(episode.clone()).or_default();
                 let ended = notebook.current.take_if(|(current, ..)| current == ask);
                 let error = end.error.as_ref().map(|error| error.kind);
+                // Lost for the program means lost: a restart must not bring the old variables back.
                 if error == Some(CellErrorKind::Lost) {
                     notebook.past.clear();
                 }
@@ -71,6 +72,8 @@ impl SessionHistories {
             match command {
                 Command::RunCell { ask, code, .. } => {
                     let notebook = self.of.entry(episode.clone()).or_default();
+                    // A new owner sends the same cell again. What it asked before stays, to be answered from the
+                    // record.
                     if notebook
                         .current
                         .as_ref()

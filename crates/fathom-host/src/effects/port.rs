@@ -182,6 +182,7 @@ impl GuardedPort {
         effect: &EffectRequest,
         asker: &EffectCaller,
     ) -> Result<EffectDecision, StoreError> {
+        // Before the port is asked, since a decision may rehearse, and a rehearsal reaches outside.
         if let Some(rule) = self.killed(effect)? {
             return Ok(EffectDecision::deny(rule));
         }
@@ -251,6 +252,7 @@ impl GuardedPort {
                 self.free(permit.effect(), asker, &settled);
                 settled
             }
+            // The key is not given back: a store that failed may or may not have claimed it.
             Err(error) => EffectSettlement::failed(error.to_string()),
         }
     }
@@ -273,6 +275,8 @@ impl GuardedPort {
         if let Some(rule) = self.killed(effect)? {
             return Ok(Some(rule));
         }
+        // The claim comes before the approval: an approval is used once, and a key that another holds must not use it
+        // up.
         if let Some(holder) = self.claim(effect, asker)? {
             return Ok(Some(holder));
         }

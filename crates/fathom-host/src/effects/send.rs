@@ -127,12 +127,14 @@ impl GatewayCache {
             return;
         };
         tracing::error!(%scope, "too many errors; activating the kill switch");
+        // In its own name, so that people can tell it from an order of theirs.
         let order = KillOrder {
             scope,
             by: "the gateway".to_owned(),
             why: "too many errors in recent calls".to_owned(),
             at,
         };
+        // Only logged: the call that was one too many has its outcome, and that must not be lost.
         if let Err(error) = self.journal.set_kill(&order) {
             tracing::error!(%error, "cannot activate the kill switch");
         }

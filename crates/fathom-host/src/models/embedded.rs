@@ -109,6 +109,7 @@ impl EmbeddedModels {
             LARGEST => (DEFAULT, FallbackRule::WhenMissing),
             name => (name, FallbackRule::WhenMemoryIsShort),
         };
+        // A file has no smaller sibling, so it is taken as it is.
         if store.catalogue().find(wanted).is_none() {
             return Ok(ChosenWeights {
                 name: name.to_owned(),
@@ -144,6 +145,7 @@ impl EmbeddedModels {
         if let Some(engine) = engines.get(file) {
             return Ok(engine.clone());
         }
+        // The lock is held meanwhile: two runs that begin together would load gigabytes twice.
         let engine = LocalEngine::load(file, EngineOptions::default())?;
         engines.insert(file.to_owned(), engine.clone());
         Ok(engine)

@@ -135,6 +135,7 @@ impl EffectsView {
             }
             Command::Attempt { ask, .. } => {
                 if let Some(deed) = self.0.get_mut(ask) {
+                    // A person's yes has no state of its own in the records; the attempt after it shows it.
                     deed.go(EffectState::Approved);
                     deed.go(EffectState::Attempted);
                 }

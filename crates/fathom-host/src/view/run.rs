@@ -159,6 +159,7 @@ impl EpisodeView {
             EventKind::Resumed => {
                 self.resumes += 1;
                 self.children = 0;
+                // Calls in flight went with their owner and may have been billed, so they count as spent in full.
                 let lost = std::mem::take(&mut self.in_flight);
                 self.spent = lost.into_values().fold(self.spent, Amounts::plus);
             }
