@@ -265,6 +265,7 @@ fn assemble(
     let mut identity = IdentityText::default();
     let mut persona = PersonaText::default();
     let mut instructions = BTreeMap::new();
+    let mut limited = Vec::new();
     let mut agents = MarkdownShelf::new();
     let mut prompts = MarkdownShelf::new();
     let mut learned = None;
@@ -285,7 +286,7 @@ fn assemble(
             identity_persona::PERSONA_FILE => {
                 persona = identity_persona::persona(text, &identity, findings);
             }
-            instructions::FILE => instructions = instructions::read(text, count, findings),
+            instructions::FILE => instructions = instructions::read(text, &mut limited, findings),
             council::LEARNED_FILE => match learning::read(text) {
                 Ok(rule) => learned = Some(rule),
                 Err(error) => findings.problem(file, None, CharterProblem::NotLearned(error)),
@@ -300,6 +301,8 @@ fn assemble(
             }
         }
     }
+    // Before the manifest is missed: whoever checks a charter gets to know of all that is wrong.
+    instructions::check_lengths(limited, count, findings);
     let mut manifest = manifest?;
     if let Some(council) = &mut manifest.council {
         council.learn(learned, findings);
