@@ -9,16 +9,15 @@ use serde::{Deserialize, Serialize};
 use super::findings::FindingList;
 use super::problem::CharterProblem;
 
-/// The tools.
 pub(super) const TOOLS_FILE: &str = "tools.toml";
-/// What people set beside the policies.
+/// Settings beside the policies.
 pub(super) const SETTINGS_FILE: &str = "gateway.toml";
-/// What the policies know of accounts.
+/// Facts about accounts, for the policies.
 pub(super) const ENTITIES_FILE: &str = "entities.json";
 /// The folder of policies.
 pub(super) const POLICIES: &str = "policies";
 
-/// What stands for the values of a brand while a charter is checked.
+/// Values of no brand, for checking a charter.
 const SAMPLE: [(&str, &str); 4] = [
     ("url", "https://platform.invalid"),
     ("host", "platform.invalid"),

@@ -22,6 +22,7 @@ pub struct ComparisonKey {
 }
 
 impl ComparisonKey {
+    /// The key of a question, its material and the models that were asked.
     pub fn new(question: &str, material: String, models: [String; 2]) -> Self {
         let words: Vec<&str> = question.split_whitespace().collect();
         Self {
@@ -35,7 +36,6 @@ impl ComparisonKey {
 /// A council that has come to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastCouncil {
-    /// Its question.
     pub matter: ComparisonKey,
     pub report: CouncilReport,
     pub spent: Amounts,
