@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use fathom_core::budget::amounts::{Amounts, Budget};
 use fathom_core::contract::{AgentRole, Autonomy, Contract, PermissionMode};
@@ -241,7 +242,12 @@ async fn nothing_is_sent_again_when_the_kill_switch_cannot_be_read() {
 
 #[tokio::test]
 async fn what_may_have_happened_stays_unknown_when_a_retry_is_given_up() {
-    let desk = Desk::new(PlatformOptions::default()).await;
+    let desk = Desk::new(PlatformOptions {
+        // It never answers, so that only the switch can end the question.
+        latency: Duration::from_hours(1),
+        ..PlatformOptions::default()
+    })
+    .await;
     desk.gates.clock.now();
     let settled = desk.gates.reconcile(&post(), &desk.who).await;
     assert!(
