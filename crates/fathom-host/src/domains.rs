@@ -1,4 +1,4 @@
-//! What outlives runs and is looked at and changed by them: the symbols, and the histories of sessions.
+//! Domains: stores that outlive runs and are read and changed by them, such as symbols and the histories of sessions.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,7 +31,7 @@ use crate::material::symbol_embedding;
 use crate::models::embedded::EmbeddedModels;
 use crate::runtime::run_reader::{self, RunReader};
 
-/// Where the symbols are.
+/// Location of the symbols.
 #[derive(Clone, Default)]
 pub enum SymbolStoreLocation {
     /// In a file of the home.
@@ -41,7 +41,7 @@ pub enum SymbolStoreLocation {
     Redis(RedisAddress),
 }
 
-/// What a session is asked for.
+/// A request to the history of a session.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
 enum HistoryRequest {
@@ -51,7 +51,7 @@ enum HistoryRequest {
     },
 }
 
-/// What a session answers. The head in the journal is what shows later that the end of the history was cut off.
+/// The answer of a session. Its head in the journal shows later whether the end of the history was cut off.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct HistoryAnswer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,10 +75,10 @@ pub fn by_hand() -> RequestKey {
     RequestKey::new(RunId::new(Uuid::now_v7()), &EpisodeId::root(), AskId(0))
 }
 
-/// Most flags that are looked at.
+/// Maximum number of flags that are read.
 const FLAGS_MAX: usize = 1_000;
 
-/// Most comments that are taken in at once.
+/// Maximum number of comments taken in at once.
 const COMMENTS_MAX: usize = 200;
 
 /// A comment as an event; nothing when it has no id that could name one.
@@ -115,7 +115,7 @@ fn event(comment: &serde_json::Value, target: &EffectTarget) -> Option<RecordDra
     })
 }
 
-/// Who asks.
+/// The episode that asks a domain, and its ask.
 pub(crate) struct DomainCaller {
     pub(crate) run: RunId,
     pub(crate) role: AgentRole,
@@ -134,7 +134,7 @@ pub struct DomainStores {
     records: Mutex<Option<Arc<DomainRecords>>>,
     /// One history at a time is written in this process.
     writing: Mutex<()>,
-    /// Where blocks are delivered.
+    /// Outlets that deliver blocks.
     pub(crate) outlets: Arc<ChannelOutlets>,
 }
 
@@ -175,7 +175,7 @@ impl DomainStores {
         Ok(symbols)
     }
 
-    /// What was delivered on channels, their feeds, and the seeds that are kept for later.
+    /// Deliveries on channels, their feeds, and the seeds that are kept for later.
     pub fn channels(&self) -> Result<ChannelStore, HostError> {
         Ok(self.home.open_channels()?)
     }
@@ -192,23 +192,13 @@ impl DomainStores {
     }
 
     /// The flags as people have set them, each with whether it is set.
-    pub(crate) fn flags(&self) -> Vec<(String, bool)> {
-        let found = self
-            .records()
-            .and_then(|records| Ok(records.list(RecordKind::Flag, 0, FLAGS_MAX)?));
-        let found = found.unwrap_or_else(|error| {
-            tracing::warn!(code = error.code(), %error, "cannot read the flags");
-            Vec::new()
+    pub(crate) fn flags(&self) -> Result<Vec<(String, bool)>, HostError> {
+        let found = self.records()?.list(RecordKind::Flag, 0, FLAGS_MAX)?;
+        let flags = found.into_iter().map(|flag| {
+            let is_set = flag.body.get("value") == Some(&serde_json::Value::Bool(true));
+            (flag.id, is_set)
         });
-        found
-            .into_iter()
-            .map(|flag| {
-                (
-                    flag.id,
-                    flag.body.get("value") == Some(&serde_json::Value::Bool(true)),
-                )
-            })
-            .collect()
+        Ok(flags.collect())
     }
 
     /// Takes in what a feed brought: what people said, as they said it.
@@ -219,6 +209,7 @@ impl DomainStores {
         at: Timestamp,
     ) -> Result<(), HostError> {
         let receipt: serde_json::Value = serde_json::from_str(receipt).unwrap_or_default();
+        // The form is a server's: what is no list of comments brings none, and the effect is settled all the same.
         let body = receipt.get("body").unwrap_or(&receipt);
         let comments = body.get("comments").unwrap_or(body).as_array();
         let records = self.records()?;
@@ -236,10 +227,11 @@ impl DomainStores {
         Ok(self.home.open_history(session, known.as_ref())?)
     }
 
-    /// Where the history ended when a run last wrote to it, by the newest run of the session that did.
+    /// Head of the history after the latest write, by the newest run of the session that wrote.
     fn known_head(&self, session: &str) -> Result<Option<HistoryHead>, HostError> {
         let query = RunQuery::newest(RunQuery::LIMIT_MAX);
         for info in self.journal.list_runs(&query)? {
+            // Newest first: the head that an older run knows is one of a shorter history, which a cut would fit.
             if info.program != phases::NAME || !self.is_of(info.run, session)? {
                 continue;
             }
@@ -259,7 +251,7 @@ impl DomainStores {
         Ok(None)
     }
 
-    /// Whether a run belongs to a session, by its first record.
+    /// True if a run belongs to a session, by its first record.
     fn is_of(&self, run: RunId, session: &str) -> Result<bool, HostError> {
         let Some(started) = run_reader::started(&*self.journal, &self.home, run)? else {
             return Ok(false);
@@ -279,6 +271,7 @@ impl DomainStores {
             }
             _ => return None,
         };
+        // These answers have no maps with keys that are no strings, so each has a JSON form.
         Some(Text::new(answer.unwrap_or_default()))
     }
 
@@ -354,6 +347,7 @@ impl DomainStores {
                 run: asking.run,
             })
             .collect();
+        // Two runs of one session would read the same end and both write after it.
         let _one_at_a_time = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut history = self.history(&session)?;
         let key = RequestKey::new(asking.run, &asking.episode, asking.ask);

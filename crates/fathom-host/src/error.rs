@@ -17,6 +17,7 @@ use fathom_store::records::RecordStoreError;
 use fathom_store::symbols::SymbolStoreError;
 
 use crate::charter::CharterError;
+use crate::effects::RunGatewayError;
 use crate::governance::identity::IdentityError;
 use crate::governance::people::PeopleError;
 use crate::governance::rfc::RfcError;
@@ -150,7 +151,7 @@ pub enum HostError {
         /// Its name.
         name: String,
         /// Why.
-        cause: String,
+        cause: RunGatewayError,
     },
     /// A brand's folder cannot be used.
     #[error("invalid brand `{}`: {cause}", path.display())]

@@ -20,7 +20,7 @@ use tokio::sync::Mutex;
 
 use super::error::ChannelError;
 use crate::clock::{Clock, until};
-use crate::effects::run_gateway::pause;
+use crate::effects::pause;
 
 /// Longest wait for a limit before a message is given up.
 const WAIT_MAX: Duration = Duration::from_mins(1);

@@ -8,7 +8,7 @@ use toml::Spanned;
 use toml::value::{Date, Datetime};
 
 use super::CountTokens;
-use super::findings::FindingList;
+use super::findings::{FindingList, SourceLocation};
 use super::limits::{self, INSTRUCTION_TOKENS_MAX};
 use super::problem::CharterProblem;
 use super::strict_toml::{CharterSource, ParsedSource};
@@ -57,7 +57,7 @@ impl InstructionStage {
 /// A task instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageInstruction {
-    /// What the model is told.
+    /// Text for the model.
     pub text: String,
     /// The stage that tells it.
     pub stage: InstructionStage,
@@ -79,10 +79,17 @@ struct InstructionTable {
     last_updated: Option<Spanned<toml::Value>>,
 }
 
-/// Reads the file.
+/// A text that may have only so many tokens, with its place in the file.
+pub(super) struct LimitedText {
+    place: SourceLocation,
+    text: String,
+    tokens_max: u64,
+}
+
+/// Reads the file. Its texts are counted by [`check_lengths`], where the tokenizer is known; they go to `limited`.
 pub(super) fn read(
     text: &str,
-    count: CountTokens<'_>,
+    limited: &mut Vec<LimitedText>,
     findings: &mut FindingList,
 ) -> BTreeMap<String, StageInstruction> {
     let source = CharterSource::whole(FILE, text);
@@ -103,7 +110,7 @@ pub(super) fn read(
             let why = "a key starts with a letter and uses only lowercase letters, digits and `_`";
             source.bad(key.get_ref(), key, why, findings);
         }
-        if let Some(instruction) = instruction(&source, &read, (key, table), count, findings) {
+        if let Some(instruction) = instruction(&source, &read, (key, table), limited, findings) {
             instructions.insert(key.get_ref().clone(), instruction);
         }
     }
@@ -150,7 +157,7 @@ fn instruction(
     source: &CharterSource<'_>,
     read: &ParsedSource<InstructionsFile>,
     (key, table): (&Spanned<String>, &Spanned<InstructionTable>),
-    count: CountTokens<'_>,
+    limited: &mut Vec<LimitedText>,
     findings: &mut FindingList,
 ) -> Option<StageInstruction> {
     let said = table.get_ref();
@@ -174,9 +181,20 @@ fn instruction(
     let date = said.last_updated.as_ref();
     let last_updated = date.and_then(|value| date_of(source, value, findings));
     let text = said.text.as_ref()?;
-    check_text(source, text, max_tokens, count, findings);
+    let words = text.get_ref().trim();
+    if words.is_empty() {
+        let what = "the text of an instruction".to_owned();
+        let flaw = CharterProblem::Empty { what };
+        source.problem(Some(&text.span()), flaw, findings);
+    } else {
+        limited.push(LimitedText {
+            place: source.place(&text.span()),
+            text: words.to_owned(),
+            tokens_max: max_tokens,
+        });
+    }
     Some(StageInstruction {
-        text: text.get_ref().trim().to_owned(),
+        text: words.to_owned(),
         stage: *said.stage.as_ref()?.get_ref(),
         max_tokens,
         last_updated: last_updated?.to_string(),
@@ -225,27 +243,27 @@ fn date_of(
     day
 }
 
-fn check_text(
-    source: &CharterSource<'_>,
-    text: &Spanned<String>,
-    tokens_max: u64,
+/// Checks that the texts have no more tokens than they may.
+pub(super) fn check_lengths(
+    limited: Vec<LimitedText>,
     count: CountTokens<'_>,
     findings: &mut FindingList,
 ) {
-    let said = text.get_ref().trim();
-    let flaw = if said.is_empty() {
-        let what = "the text of an instruction".to_owned();
-        CharterProblem::Empty { what }
-    } else {
-        let tokens = count(said);
-        if tokens <= tokens_max {
-            return;
+    for LimitedText {
+        place,
+        text,
+        tokens_max,
+    } in limited
+    {
+        let tokens = count(&text);
+        if tokens > tokens_max {
+            let key = "text".to_owned();
+            let flaw = CharterProblem::TooManyTokens {
+                key,
+                tokens,
+                tokens_max,
+            };
+            findings.problem(FILE, Some(place), flaw);
         }
-        CharterProblem::TooManyTokens {
-            key: "text".to_owned(),
-            tokens,
-            tokens_max,
-        }
-    };
-    source.problem(Some(&text.span()), flaw, findings);
+    }
 }

@@ -49,12 +49,13 @@ pub use identity_persona::{IdentitySignatureText, IdentityText, PersonaLayer, Pe
 pub use instructions::{INITIAL, InstructionStage, StageInstruction};
 pub use manifest::{CommandRouter, PacketMtu, PacketSections};
 pub use models::{CouncilRole, ModelRoles};
+pub use of_run::RunCharterError;
 pub use phases::PhasesCharter;
 pub use problem::CharterProblem;
 pub use routes::ChannelRoutes;
 pub(crate) use run_frame::charter_files;
 pub use starter::{WrittenCharter, write};
-pub use tool_policies::ToolPolicies;
+pub use tool_policies::{ToolPolicies, ToolValueError};
 pub use version::{CharterVersion, PROTOCOL, VersionError};
 
 use crate::config::PartialBudget;
@@ -264,6 +265,7 @@ fn assemble(
     let mut identity = IdentityText::default();
     let mut persona = PersonaText::default();
     let mut instructions = BTreeMap::new();
+    let mut limited = Vec::new();
     let mut agents = MarkdownShelf::new();
     let mut prompts = MarkdownShelf::new();
     let mut learned = None;
@@ -284,7 +286,7 @@ fn assemble(
             identity_persona::PERSONA_FILE => {
                 persona = identity_persona::persona(text, &identity, findings);
             }
-            instructions::FILE => instructions = instructions::read(text, count, findings),
+            instructions::FILE => instructions = instructions::read(text, &mut limited, findings),
             council::LEARNED_FILE => match learning::read(text) {
                 Ok(rule) => learned = Some(rule),
                 Err(error) => findings.problem(file, None, CharterProblem::NotLearned(error)),
@@ -299,6 +301,8 @@ fn assemble(
             }
         }
     }
+    // Before the manifest is missed: whoever checks a charter gets to know of all that is wrong.
+    instructions::check_lengths(limited, count, findings);
     let mut manifest = manifest?;
     if let Some(council) = &mut manifest.council {
         council.learn(learned, findings);

@@ -9,22 +9,30 @@ use serde::{Deserialize, Serialize};
 use super::findings::FindingList;
 use super::problem::CharterProblem;
 
-/// The tools.
 pub(super) const TOOLS_FILE: &str = "tools.toml";
-/// What people set beside the policies.
+/// Settings beside the policies.
 pub(super) const SETTINGS_FILE: &str = "gateway.toml";
-/// What the policies know of accounts.
+/// Facts about accounts, for the policies.
 pub(super) const ENTITIES_FILE: &str = "entities.json";
 /// The folder of policies.
 pub(super) const POLICIES: &str = "policies";
 
-/// What stands for the values of a brand while a charter is checked.
+/// Values of no brand, for checking a charter.
 const SAMPLE: [(&str, &str); 4] = [
     ("url", "https://platform.invalid"),
     ("host", "platform.invalid"),
     ("private", "none"),
     ("account", "sample"),
 ];
+
+/// A value of a brand that cannot stand in `tools.toml`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ToolValueError {
+    #[error("invalid value `{value}` for `{name}`")]
+    Invalid { name: String, value: String },
+    #[error("no value given for `${{{name}}}`")]
+    Missing { name: String },
+}
 
 /// Tools and policies, as they are written. They are read again where they are used, with the values of a brand.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,13 +63,16 @@ impl ToolPolicies {
     pub fn tools_with<'a>(
         &self,
         values: impl IntoIterator<Item = (&'a str, &'a str)>,
-    ) -> Result<String, String> {
+    ) -> Result<String, ToolValueError> {
         let mut text = self.tools.clone();
         for (name, value) in values {
             let is_plain =
                 |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\\' | '{' | '}' | '$');
             if value.is_empty() || !value.chars().all(is_plain) {
-                return Err(format!("invalid value `{value}` for `{name}`"));
+                return Err(ToolValueError::Invalid {
+                    name: name.to_owned(),
+                    value: value.to_owned(),
+                });
             }
             text = text.replace(&format!("${{{name}}}"), value);
         }
@@ -70,7 +81,7 @@ impl ToolPolicies {
             Some((_, rest)) => {
                 let name = rest.split_once('}').map_or(rest, |(name, _)| name);
                 let name: String = name.chars().take(40).collect();
-                Err(format!("no value given for `${{{name}}}`"))
+                Err(ToolValueError::Missing { name })
             }
         }
     }
@@ -130,6 +141,7 @@ impl GateFiles {
         }
         let declared = gate
             .tools_with(SAMPLE)
+            .map_err(|error| error.to_string())
             .and_then(|text| ToolsFile::read(&text).map_err(|error| error.to_string()));
         if let Err(cause) = declared {
             wrong(TOOLS_FILE, cause);

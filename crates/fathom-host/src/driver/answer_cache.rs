@@ -17,7 +17,7 @@ use crate::error::HostError;
 use crate::models::embedded::EmbeddedModels;
 use crate::runtime::run_reader::{ReadRecord, RunReader};
 
-/// What is known of a call that an earlier answer might serve, until it is answered itself.
+/// A call that an earlier answer might serve, until it is answered itself.
 #[derive(Clone, Debug)]
 pub(crate) struct CacheKey {
     key: AnswerKey,
@@ -28,7 +28,7 @@ pub(crate) struct CacheKey {
 /// Most earlier runs whose replies are held at a time.
 const RUNS_MAX: usize = 16;
 
-/// What earlier runs were told, held as long as one run lives: all its calls may find their answers in a few of them.
+/// Replies of earlier runs, held as long as one run lives: all its calls may find their answers in a few of them.
 #[derive(Default)]
 pub(crate) struct EarlierReplies(BTreeMap<RunId, RepliesByPrompt>);
 
@@ -57,7 +57,7 @@ impl AnswerCache {
         })
     }
 
-    /// What is wanted, and the earlier answer if there is one.
+    /// The key of a call, and the earlier answer to it if there is one.
     pub(crate) fn recall(
         &self,
         model: &str,
@@ -143,6 +143,7 @@ impl AnswerCache {
         let known = earlier.0.get(&place.run);
         if known.is_none_or(|replies| !replies.contains_key(&key)) {
             // It may have been said since: a run that is still at work has more to tell.
+            // All go at once: nobody knows which is needed next, and to read one again only takes time.
             if earlier.0.len() >= RUNS_MAX {
                 earlier.0.clear();
             }
@@ -203,7 +204,7 @@ fn cosine_milli(a: &[f32], b: &[f32]) -> u16 {
     (product.clamp(0.0, 1.0) * 1000.0).floor() as u16
 }
 
-/// What came of it; what went wrong is told to the log and to nobody else.
+/// The value of a result. An error goes to the log only: without earlier answers a run costs more and is not wrong.
 fn told<T, E: std::fmt::Display>(result: Result<T, E>, doing: &str) -> Option<T> {
     match result {
         Ok(value) => Some(value),

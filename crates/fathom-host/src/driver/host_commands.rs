@@ -1,4 +1,4 @@
-//! What a driver has done that costs no budget: shorter texts, cells, domains, and what is shown.
+//! Commands that cost no budget: shorter texts, cells, domains, and blocks to show.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fathom_core::channel::delivery::{self, TRACE_CHANNEL};
 use fathom_core::contract::AgentRole;
 use fathom_core::contract::stop::Refusal;
-use fathom_core::domain::DomainRequest;
+use fathom_core::domain::{DomainRequest, owners};
 use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::journal::command::{Command, OutputBlock};
 use fathom_core::journal::event::EventKind;
@@ -41,7 +41,7 @@ impl RunDriver {
             Command::RunCell { .. } | Command::AnswerCell { .. } => {
                 self.cells.carry_out(&episode, command, &self.events);
             }
-            Command::Domain { request, .. } => self.ask_domain(episode, ask, request),
+            Command::Domain { request, .. } => self.ask_domain(episode, ask, request, steps),
             _ => {
                 let reason = Refusal::Unavailable {
                     what: "something that can carry it out".to_owned(),
@@ -53,15 +53,31 @@ impl RunDriver {
     }
 
     /// Asks a domain, on a thread that may wait for a disk or a server.
-    fn ask_domain(&mut self, episode: EpisodeId, ask: AskId, request: DomainRequest) {
+    fn ask_domain(
+        &mut self,
+        episode: EpisodeId,
+        ask: AskId,
+        request: DomainRequest,
+        steps: &mut VecDeque<HostStep>,
+    ) {
         if request.domain == delivery::DOMAIN {
             return self.say(episode, ask, request);
         }
         let (domains, events) = (Arc::clone(&self.domains), self.events.clone());
         let live = self.run.live().find(|(id, _)| **id == episode);
+        let role = live.map(|(_, live)| live.started().role);
+        // Owners of a domain are told by their role, so an episode that has none any more may not ask them.
+        if role.is_none() && owners(&request.domain).is_some() {
+            let reason = Refusal::Unavailable {
+                what: format!("domain `{}`", request.domain),
+            };
+            let kind = EventKind::Refused { ask, reason };
+            return self.deliver(DriverEvent { episode, kind }, steps);
+        }
         let asking = DomainCaller {
             run: self.id,
-            role: live.map_or(AgentRole::Orchestrator, |(_, live)| live.started().role),
+            // Nothing else looks at the role.
+            role: role.unwrap_or(AgentRole::Orchestrator),
             episode,
             ask,
             at: self.clock.now(),
@@ -126,9 +142,11 @@ impl RunDriver {
                     text: Text::new(shorter),
                     round,
                 },
-                Err(what) => EventKind::Refused {
+                Err(error) => EventKind::Refused {
                     ask,
-                    reason: Refusal::Incompressible { why: what },
+                    reason: Refusal::Incompressible {
+                        why: error.to_string(),
+                    },
                 },
             };
             let _ = events.blocking_send(DriverEvent { episode, kind });

@@ -2,9 +2,12 @@
 
 pub(crate) mod answer_cache;
 mod host_commands;
+mod inbox;
 mod model_call;
 pub(crate) mod recorder;
 pub(crate) mod sandbox_sessions;
+pub(crate) mod session_history;
+mod signals;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -14,7 +17,7 @@ use fathom_core::budget::ledger::Ledger;
 use fathom_core::effect::KillScope;
 use fathom_core::episode::result::EpisodeResult;
 use fathom_core::id::{AskId, EpisodeId, RunId};
-use fathom_core::journal::event::{EventKind, ModelCallOutcome, ReleaseReason, Signal};
+use fathom_core::journal::event::{EpisodeSpec, EventKind, ReleaseReason};
 use fathom_core::model::{
     CountPrecision, ModelPrice, ModelReply, ModelRequest, ModelRole, RequestEstimate, ReuseGrant,
 };
@@ -22,7 +25,7 @@ use fathom_core::run::Run;
 use fathom_core::run::step::{HostStep, RunWait};
 use fathom_core::unit::Timestamp;
 use fathom_models::{CallLimiter, Model};
-use fathom_store::{AnswerPlace, CommitDurability, Journal, RunLock, SignalId, StoreError};
+use fathom_store::{CommitDurability, Journal, RunLock, SignalId, StoreError};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
@@ -31,6 +34,7 @@ use crate::clock::{Clock, until};
 use crate::domains::DomainStores;
 use crate::driver::answer_cache::{AnswerCache, CacheKey, EarlierReplies};
 use crate::driver::host_commands::note;
+pub(crate) use crate::driver::inbox::{DriverEvent, INBOX_MAX};
 use crate::driver::model_call::{CallHandle, CallKey, ModelCall, never_sent};
 use crate::driver::recorder::RecordWriter;
 use crate::driver::sandbox_sessions::SandboxSessions;
@@ -40,22 +44,13 @@ use crate::models::embedded::EmbeddedModels;
 use crate::models::run_models::RunModels;
 use crate::view::run::RunView;
 
-/// How often the driver looks for signals of other processes and shows how far the run is.
+/// Interval between two looks for signals of other processes.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Looks for news, a microsecond or two each, before the thread sleeps.
 const LINGER_TURNS: u32 = 100;
 
-/// Events that may wait for the driver.
-pub(crate) const INBOX_MAX: usize = 1024;
-
-/// Something that happened to an episode.
-pub(crate) struct DriverEvent {
-    pub(crate) episode: EpisodeId,
-    pub(crate) kind: EventKind,
-}
-
-/// How a run came back.
+/// The end of a run's work in this process.
 #[derive(Debug)]
 pub enum RunEnd {
     /// It is over, and that is durable.
@@ -70,6 +65,8 @@ pub enum RunEnd {
 
 pub(crate) struct RunDriver {
     pub(crate) id: RunId,
+    /// The spec of the root, for those who decide about its effects.
+    pub(crate) root: Arc<EpisodeSpec>,
     pub(crate) run: Run<Ledger>,
     pub(crate) recorder: RecordWriter,
     pub(crate) journal: Arc<dyn Journal>,
@@ -91,14 +88,14 @@ pub(crate) struct RunDriver {
     pub(crate) state: DriverState,
 }
 
-/// What the driver keeps between two events.
+/// State that the driver keeps between two events.
 #[derive(Default)]
 pub(crate) struct DriverState {
     calls: BTreeMap<CallKey, CallHandle>,
     timers: BTreeSet<(Timestamp, EpisodeId)>,
     /// Calls whose answers are worth knowing later.
     wanted: BTreeMap<(EpisodeId, AskId), CacheKey>,
-    /// What earlier runs were told, as far as it was looked for.
+    /// Replies of earlier runs, as far as they were looked for.
     earlier: EarlierReplies,
     signals_seen: SignalId,
     kills: Vec<KillScope>,
@@ -179,77 +176,6 @@ impl RunDriver {
         }
     }
 
-    pub(crate) fn deliver(&mut self, input: DriverEvent, steps: &mut VecDeque<HostStep>) {
-        let DriverEvent { episode, kind } = input;
-        if let EventKind::ModelReplied {
-            ask,
-            attempt,
-            outcome,
-            ..
-        } = &kind
-        {
-            if let ModelCallOutcome::Replied(_) = outcome {
-                self.keep(&episode, *ask, outcome);
-            }
-            let key = CallKey {
-                episode: episode.clone(),
-                ask: *ask,
-                attempt: *attempt,
-            };
-            self.state.calls.remove(&key);
-        }
-        self.cells.note(&episode, &kind);
-        let at = self.clock.now();
-        steps.extend(self.run.deliver(&mut self.recorder, at, episode, kind));
-        self.state.has_news = true;
-    }
-
-    fn tick(&mut self, steps: &mut VecDeque<HostStep>) {
-        let now = self.clock.now();
-        while let Some((at, episode)) = self.state.timers.pop_first() {
-            if at > now {
-                self.state.timers.insert((at, episode));
-                break;
-            }
-            let kind = EventKind::Tick;
-            self.deliver(DriverEvent { episode, kind }, steps);
-        }
-    }
-
-    /// Looks for words of other processes, and shows how far the run is.
-    fn look(&mut self, steps: &mut VecDeque<HostStep>) -> Result<(), HostError> {
-        let kills: Vec<KillScope> = self.journal.kills()?.into_iter().map(|k| k.scope).collect();
-        if kills != self.state.kills {
-            let before = std::mem::replace(&mut self.state.kills, kills);
-            let kills = self.state.kills.clone();
-            let thrown = kills.iter().filter(|scope| !before.contains(scope));
-            let lifted = before.iter().filter(|scope| !kills.contains(scope));
-            let signals = thrown
-                .map(|scope| Signal::Kill {
-                    scope: scope.clone(),
-                })
-                .chain(lifted.map(|scope| Signal::Lift {
-                    scope: scope.clone(),
-                }));
-            for signal in signals {
-                let at = self.clock.now();
-                steps.extend(self.run.signal(&mut self.recorder, at, &signal));
-            }
-        }
-        for posted in self.journal.signals(self.id, self.state.signals_seen)? {
-            self.state.signals_seen = posted.id;
-            self.recorder.settles.push(posted.id);
-            let at = self.clock.now();
-            steps.extend(self.run.signal(&mut self.recorder, at, &posted.signal));
-            self.state.has_news = true;
-        }
-        if self.state.has_news && self.shown.receiver_count() > 0 {
-            self.state.has_news = false;
-            self.shown.send_replace(self.recorder.story.clone());
-        }
-        Ok(())
-    }
-
     /// Carries out a step. A run that ends says so.
     fn take(&mut self, step: HostStep, steps: &mut VecDeque<HostStep>) -> Option<RunEnd> {
         match step {
@@ -272,6 +198,8 @@ impl RunDriver {
                 };
                 let kind = EventKind::Measured {
                     ask,
+                    // A count that fails does not stop the run: what is reserved too much is given back, too little would
+                    // overrun.
                     measured: model
                         .measure(&request)
                         .unwrap_or_else(|_| upper_bound(&request)),
@@ -315,6 +243,7 @@ impl RunDriver {
                 self.deliver(answer, steps);
             }
             HostStep::Timer { episode, at } => {
+                // An episode has one timer: a pause of its clock moves the deadline that the old one was for.
                 self.state.timers.retain(|(_, waiting)| *waiting != episode);
                 self.state.timers.insert((at, episode));
             }
@@ -354,19 +283,6 @@ impl RunDriver {
         reply
     }
 
-    /// Makes the answer to a call known, when it was wanted.
-    fn keep(&mut self, episode: &EpisodeId, ask: AskId, outcome: &ModelCallOutcome) {
-        let wanted = self.state.wanted.remove(&(episode.clone(), ask));
-        if let (Some(memory), Some(wanted)) = (&self.memory, wanted) {
-            let place = AnswerPlace {
-                run: self.id,
-                episode: episode.clone(),
-                ask,
-            };
-            memory.keep(wanted, place, outcome, self.clock.now());
-        }
-    }
-
     fn call(
         &mut self,
         key: CallKey,
@@ -397,11 +313,13 @@ impl RunDriver {
             HostStep::Attempt(permit) => (permit.episode().clone(), permit.ask()),
             _ => return,
         };
+        // An episode that has ended waits for no outcome, and nothing may be sent in its name.
         let Some((_, asking)) = self.run.live().find(|(id, _)| **id == episode) else {
             return;
         };
         let asker = EffectCaller {
             run: self.id,
+            root: Arc::clone(&self.root),
             episode: episode.clone(),
             ask,
             role: asking.started().role,

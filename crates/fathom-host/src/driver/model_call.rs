@@ -76,7 +76,7 @@ pub(crate) fn never_sent(key: &CallKey) -> DriverEvent {
     key.replied(ModelCallOutcome::Failed(failure))
 }
 
-/// What a call needs.
+/// A model call before it is sent.
 pub(crate) struct ModelCall {
     pub(crate) key: CallKey,
     pub(crate) model: Arc<dyn Model>,
@@ -104,6 +104,8 @@ impl ModelCall {
             tokio::time::sleep(until(&*self.clock, at)).await;
         }
         let permit = self.limiter.acquire(self.model.endpoint()).await;
+        // Set before the request is handed over: a call that is given up in between counts as perhaps billed, never as
+        // free.
         sent.store(true, Ordering::SeqCst);
         let outcome = self.call().await;
         if let ModelCallOutcome::Failed(failure) = &outcome
@@ -132,6 +134,7 @@ impl ModelCall {
                 let mut reply = reply;
                 let mut segments = tokio::time::interval(SEGMENT);
                 segments.set_missed_tick_behavior(MissedTickBehavior::Delay);
+                // The first tick of an interval comes at once.
                 segments.tick().await;
                 loop {
                     tokio::select! {

@@ -11,7 +11,7 @@ use fathom_store::{
 
 use crate::view::run::RunView;
 
-/// A position that no journal ever reaches.
+/// Position that no journal ever reaches.
 const NEVER: LogPosition = LogPosition(u64::MAX);
 
 pub(crate) struct RecordWriter {
@@ -21,7 +21,7 @@ pub(crate) struct RecordWriter {
     log: RunLog,
     chains: BTreeMap<EpisodeId, RecordChain>,
     pub(crate) story: RunView,
-    /// Where the newest record stands.
+    /// Position of the newest record.
     pub(crate) last: LogPosition,
     /// The first thing that went wrong. From then on nothing is taken.
     pub(crate) failure: Option<StoreError>,
@@ -44,7 +44,7 @@ impl RecordWriter {
         }
     }
 
-    /// Goes on with chains that were read from the journal.
+    /// Continues chains that were read from the journal.
     pub(crate) fn continuing(
         mut self,
         chains: BTreeMap<EpisodeId, RecordChain>,

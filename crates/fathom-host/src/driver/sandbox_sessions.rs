@@ -5,27 +5,27 @@ use std::sync::Arc;
 
 use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::journal::command::Command;
-use fathom_core::journal::event::{EventKind, JournalRecord};
+use fathom_core::journal::event::EventKind;
 use fathom_core::sandbox::{
-    CellAnswer, CellCall, CellError, CellErrorKind, CellQuestion, CellResult, ContextSource,
+    CellAnswer, CellCall, CellError, CellErrorKind, CellResult, ContextSource,
 };
 use fathom_core::text::Text;
-use fathom_core::unit::Timestamp;
 use fathom_sandbox::{
-    CellEvent, MaterialContent, PastCell, RecordedQuestion, Sandbox, SandboxContext, SandboxError,
-    SandboxMaterial, SandboxSession, SessionCell,
+    CellEvent, MaterialContent, PastCell, Sandbox, SandboxContext, SandboxError, SandboxMaterial,
+    SandboxSession, SessionCell,
 };
 use tokio::sync::{Mutex, OnceCell, mpsc};
 
 use crate::driver::DriverEvent;
+use crate::driver::session_history::SessionHistories;
 
 /// Orders that may wait for a session. A cell has fewer questions open.
 const ORDERS_MAX: usize = 1 << 16;
 
-/// What a run was given, loaded once and only when code looks at it.
+/// The context of a run, loaded once and only when code looks at it.
 pub(crate) struct ContextLoader {
     context: OnceCell<SandboxContext>,
-    /// What is not loaded yet.
+    /// Material that is not loaded yet.
     material: Mutex<Option<Vec<SandboxMaterial>>>,
 }
 
@@ -69,124 +69,12 @@ impl ContextLoader {
     }
 }
 
-/// What an episode's session had behind it when its owner went away.
-#[derive(Default)]
-struct SessionHistory {
-    past: Vec<PastCell>,
-    current: Option<(AskId, Timestamp, PastCell)>,
-}
-
-/// A part of a context that a cell handed to a child: the parent, its cell and the question.
-type HandedMaterial = BTreeMap<(EpisodeId, AskId, u32), Box<CellQuestion>>;
-
-/// What was written down of the cells of a run.
-#[derive(Default)]
-pub(crate) struct SessionHistories {
-    of: BTreeMap<EpisodeId, SessionHistory>,
-    handed: HandedMaterial,
-}
-
-impl SessionHistories {
-    /// Reads the records in their order.
-    pub(crate) fn read<'a>(
-        records: impl IntoIterator<Item = (&'a EpisodeId, &'a JournalRecord)>,
-    ) -> Self {
-        let mut notebooks = Self::default();
-        for (episode, record) in records {
-            notebooks.take_in(episode, record);
-        }
-        notebooks
-    }
-
-    fn take_in(&mut self, episode: &EpisodeId, record: &JournalRecord) {
-        match &record.event.kind {
-            EventKind::CellYielded { ask, question } => {
-                self.hand(episode, *ask, question);
-                if let Some(cell) = self.current(episode, *ask) {
-                    cell.asked.push(RecordedQuestion {
-                        question: (**question).clone(),
-                        reply: None,
-                    });
-                }
-            }
-            EventKind::CellFinished { ask, end } => {
-                self.handed
-                    .retain(|(of, cell, _), _| of != episode || cell != ask);
-                let notebook = self.of.entry(episode.clone()).or_default();
-                let ended = notebook.current.take_if(|(current, ..)| current == ask);
-                let error = end.error.as_ref().map(|error| error.kind);
-                if error == Some(CellErrorKind::Lost) {
-                    notebook.past.clear();
-                }
-                let keeps = error.is_none_or(CellErrorKind::keeps_session);
-                if let Some((_, began, cell)) = ended.filter(|_| keeps) {
-                    let took = Some(record.event.at.since(began));
-                    notebook.past.push(PastCell { took, ..cell });
-                }
-            }
-            _ => {}
-        }
-        for command in &record.commands {
-            match command {
-                Command::RunCell { ask, code, .. } => {
-                    let notebook = self.of.entry(episode.clone()).or_default();
-                    if notebook
-                        .current
-                        .as_ref()
-                        .is_none_or(|(current, ..)| current != ask)
-                    {
-                        let cell = PastCell {
-                            code: code.clone(),
-                            asked: Vec::new(),
-                            took: None,
-                        };
-                        notebook.current = Some((*ask, record.event.at, cell));
-                    }
-                }
-                Command::AnswerCell { ask, answer } => {
-                    self.answered(episode, *ask, answer.id);
-                    let cell = self.current(episode, *ask);
-                    let asked = cell.into_iter().flat_map(|cell| &mut cell.asked);
-                    for asked in asked.filter(|asked| asked.question.id == answer.id) {
-                        asked.reply = Some(answer.reply.clone());
-                    }
-                }
-                Command::Finish { .. } => self.forget(episode),
-                _ => {}
-            }
-        }
-    }
-
-    fn current(&mut self, episode: &EpisodeId, ask: AskId) -> Option<&mut PastCell> {
-        let current = self.of.get_mut(episode)?.current.as_mut();
-        let current = current.filter(|(current, ..)| *current == ask);
-        current.map(|(.., cell)| cell)
-    }
-
-    fn forget(&mut self, episode: &EpisodeId) {
-        self.of.remove(episode);
-        self.handed.retain(|(of, ..), _| of != episode);
-    }
-
-    /// Who worked on what a question handed over is done when it is answered.
-    fn answered(&mut self, episode: &EpisodeId, ask: AskId, id: u32) {
-        self.handed.remove(&(episode.clone(), ask, id));
-    }
-
-    fn hand(&mut self, episode: &EpisodeId, ask: AskId, question: &CellQuestion) {
-        if let CellCall::Recurse { .. } = question.call {
-            let key = (episode.clone(), ask, question.id);
-            self.handed.insert(key, Box::new(question.clone()));
-        }
-    }
-}
-
 enum SessionOrder {
     Run(AskId, Box<SessionCell>),
     Answer(AskId, CellAnswer),
 }
 
-/// Where a session's context comes from.
+/// Origin of a session's context.
 enum ContextOrigin {
     Given(Arc<ContextLoader>),
     Part(SandboxMaterial),
@@ -410,7 +298,7 @@ impl SessionKeeper {
     }
 }
 
-/// What is heard from a cell that runs; nothing comes while none does.
+/// The next event of the running cell. Pending while none runs.
 async fn heard(session: &mut Option<SandboxSession>, running: Option<AskId>) -> (AskId, CellEvent) {
     match (session, running) {
         (Some(session), Some(ask)) => (ask, session.next().await),

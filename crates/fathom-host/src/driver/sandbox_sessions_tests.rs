@@ -1,6 +1,7 @@
 use fathom_core::id::{Epoch, Seq};
-use fathom_core::journal::event::Event;
+use fathom_core::journal::event::{Event, JournalRecord};
 use fathom_core::sandbox::{CellError, CellLimits, CellResult, ContextSource, ValueFormat};
+use fathom_core::unit::Timestamp;
 use fathom_sandbox::SandboxOptions;
 
 use super::*;

@@ -1,4 +1,4 @@
-//! The door to the outside, as the driver sees it. The gateway stands behind it.
+//! The effect port: the only way of a driver to the outside, with the guard before it.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,6 +10,7 @@ use fathom_core::effect::{
     PolicyDecision,
 };
 use fathom_core::id::{AskId, Digest, EpisodeId, RunId};
+use fathom_core::journal::event::EpisodeSpec;
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
 use fathom_store::{
@@ -17,23 +18,22 @@ use fathom_store::{
 };
 use sha2::{Digest as _, Sha256};
 
-/// What an effect port answers with.
+/// Future that an effect port returns.
 pub type PortFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Who asks for an effect.
+/// The caller of an effect: an episode of a run, and one ask of it.
 #[derive(Clone, Debug)]
 pub struct EffectCaller {
-    /// The run.
     pub run: RunId,
-    /// The episode.
+    /// The spec that the run's root began with, which names the charter to decide by. The first effect may be asked
+    /// for before any record is on disk, so it comes from memory and not from the journal.
+    pub root: Arc<EpisodeSpec>,
     pub episode: EpisodeId,
-    /// Its ask.
     pub ask: AskId,
-    /// The episode's role.
+    /// The episode's role, which the policies see as the principal.
     pub role: AgentRole,
-    /// How much it does by itself.
+    /// The episode's autonomy, by its contract.
     pub autonomy: Autonomy,
-    /// When.
     pub at: Timestamp,
 }
 
@@ -47,17 +47,16 @@ impl EffectCaller {
     }
 }
 
-/// A decision and what it rests on.
+/// A decision with its grounds.
 #[derive(Clone, Debug)]
 pub struct EffectDecision {
-    /// The decision.
     pub decision: PolicyDecision,
-    /// What it rests on; nothing where no policy was asked.
+    /// Grounds of the decision; `None` if no policy was asked.
     pub grounds: Option<Box<DecisionGrounds>>,
 }
 
 impl EffectDecision {
-    /// A no that no policy said.
+    /// A denial that comes from no policy.
     pub fn deny(rule: impl Into<String>) -> Self {
         Self {
             decision: PolicyDecision::Deny { rule: rule.into() },
@@ -66,17 +65,15 @@ impl EffectDecision {
     }
 }
 
-/// How an attempt or a check ended, and what was seen.
+/// Outcome of an attempt or of a check, with its evidence.
 #[derive(Clone, Debug)]
 pub struct EffectSettlement {
-    /// How it ended.
     pub outcome: EffectOutcome,
-    /// What was seen.
     pub evidence: Vec<Evidence>,
 }
 
 impl EffectSettlement {
-    /// It certainly was not sent.
+    /// An effect that certainly was not sent.
     pub fn failed(detail: impl Into<String>) -> Self {
         EffectOutcome::Failed {
             detail: Text::new(detail.into()),
@@ -96,21 +93,21 @@ impl From<EffectOutcome> for EffectSettlement {
 
 /// Decides about effects, carries them out and asks what became of them.
 pub trait EffectPort: Send + Sync {
-    /// Decides.
+    /// Decides about an effect. Nothing is sent.
     fn decide<'a>(
         &'a self,
         effect: &'a EffectRequest,
         asker: &'a EffectCaller,
     ) -> PortFuture<'a, EffectDecision>;
 
-    /// Carries out. The decision is durable, and the key belongs to this effect alone.
+    /// Carries an effect out. Its decision is durable, and its key belongs to this effect alone.
     fn attempt<'a>(
         &'a self,
         permit: EffectPermit,
         asker: &'a EffectCaller,
     ) -> PortFuture<'a, EffectSettlement>;
 
-    /// Asks the platform whether it happened.
+    /// Asks the platform whether an effect happened.
     fn reconcile<'a>(
         &'a self,
         effect: &'a EffectRequest,
@@ -185,6 +182,7 @@ impl GuardedPort {
         effect: &EffectRequest,
         asker: &EffectCaller,
     ) -> Result<EffectDecision, StoreError> {
+        // Before the port is asked, since a decision may rehearse, and a rehearsal reaches outside.
         if let Some(rule) = self.killed(effect)? {
             return Ok(EffectDecision::deny(rule));
         }
@@ -209,7 +207,7 @@ impl GuardedPort {
         })
     }
 
-    /// Who else holds the key of an effect, in words.
+    /// Another holder of the key of an effect, in words.
     fn holder(
         &self,
         effect: &EffectRequest,
@@ -254,11 +252,12 @@ impl GuardedPort {
                 self.free(permit.effect(), asker, &settled);
                 settled
             }
+            // The key is not given back: a store that failed may or may not have claimed it.
             Err(error) => EffectSettlement::failed(error.to_string()),
         }
     }
 
-    /// What certainly was not sent used no key. When it cannot be given back, a person can still pass over it.
+    /// Gives the key of an effect back that certainly was not sent. If that fails, a person can still pass over it.
     fn free(&self, effect: &EffectRequest, asker: &EffectCaller, settled: &EffectSettlement) {
         if effect.class == EffectClass::Effect
             && matches!(settled.outcome, EffectOutcome::Failed { .. })
@@ -276,6 +275,8 @@ impl GuardedPort {
         if let Some(rule) = self.killed(effect)? {
             return Ok(Some(rule));
         }
+        // The claim comes before the approval: an approval is used once, and a key that another holds must not use it
+        // up.
         if let Some(holder) = self.claim(effect, asker)? {
             return Ok(Some(holder));
         }
@@ -318,7 +319,7 @@ fn claim(effect: &EffectRequest, asker: &EffectCaller) -> KeyClaim {
     }
 }
 
-/// Who has the key, when that is another.
+/// The holder of the key, if that is another.
 fn taken(effect: &EffectRequest, outcome: ClaimOutcome) -> Option<String> {
     match outcome {
         ClaimOutcome::Claimed => None,

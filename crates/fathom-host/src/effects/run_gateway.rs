@@ -5,43 +5,29 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use fathom_core::effect::{
-    EffectClass, EffectOutcome, EffectPermit, EffectRequest, PolicyDecision,
-};
+use fathom_core::effect::{EffectClass, EffectOutcome, EffectPermit, EffectRequest};
 use fathom_core::id::RunId;
-use fathom_core::journal::event::EpisodeSpec;
 use fathom_core::text::Text;
-use fathom_core::unit::Millis;
-use fathom_gateway::{
-    AttemptFailure, EffectQuestion, Gateway, GatewaySettings, TripSwitch, binding, retry,
-};
+use fathom_gateway::{Gateway, GatewaySettings, TripSwitch};
 use fathom_sandbox::WorkerCommand;
-use fathom_store::{HomeFolder, Journal, KillOrder, PinStanding, ToolSighting};
-use fathom_tools::browser::{Browser, BrowserDriver, BrowserInstall};
+use fathom_store::{HomeFolder, Journal, PinStanding, StoreError, ToolSighting};
+use fathom_tools::browser::{Browser, BrowserDriver, BrowserError, BrowserInstall};
 use fathom_tools::program::ShellTool;
 use fathom_tools::{
-    PlatformKey, PlatformSecrets, RetryHint, ToolEnvironment, ToolFacts, ToolKind, ToolOutcome,
-    ToolPins, ToolRegistry, ToolsFile,
+    PlatformKey, PlatformSecrets, ToolEnvironment, ToolFacts, ToolKind, ToolPins, ToolRegistry,
+    ToolsFile,
 };
 
 use crate::charter::Charter;
 use crate::clock::Clock;
 use crate::domains::DomainStores;
+use crate::effects::RunGatewayError;
 use crate::effects::confined_runner::ConfinedRunner;
 use crate::effects::port::{
     EffectCaller, EffectDecision, EffectPort, EffectSettlement, PortFuture,
 };
-use crate::error::HostError;
-use crate::runtime::run_reader;
-
-/// How often the kill switch is looked at while a tool works.
-const LOOK: Duration = Duration::from_millis(50);
-
-/// How often, and after which wait, the first record of a run is looked for.
-const LOOKS_MAX: u32 = 1_000;
-const LOOK_AGAIN: Millis = Millis(5);
+use crate::effects::send::aborted;
 
 /// The folder of a home that programs begin in.
 const SHELL_FOLDER: &str = "shell";
@@ -56,20 +42,20 @@ pub(crate) struct GatewayCache {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) domains: Arc<DomainStores>,
     pub(crate) read_env: fn(&str) -> Option<String>,
-    /// What starts the processes that programs are confined in.
+    /// Starts the processes that programs are confined in.
     pub(crate) worker: Option<WorkerCommand>,
     pub(crate) kept: Mutex<BTreeMap<RunId, Arc<RunGateway>>>,
 }
 
 /// The gateway of one run.
 pub(crate) struct RunGateway {
-    gateway: Gateway,
-    tools: ToolRegistry,
+    pub(super) gateway: Gateway,
+    pub(super) tools: ToolRegistry,
     /// Tools that cannot be used here, each with why.
     absent: BTreeMap<String, String>,
     /// Tools whose answers are ingested as events.
-    feeds: BTreeSet<String>,
-    trips: Mutex<TripSwitch>,
+    pub(super) feeds: BTreeSet<String>,
+    pub(super) trips: Mutex<TripSwitch>,
 }
 
 /// Keys of platforms, by the names of variables.
@@ -82,40 +68,29 @@ impl PlatformSecrets for GatewayInputs {
 }
 
 impl GatewayCache {
-    /// The gateway of a run.
-    async fn of(&self, run: RunId) -> Result<Arc<RunGateway>, String> {
+    /// The gateway of the caller's run, made when it is first needed.
+    pub(super) async fn of(&self, who: &EffectCaller) -> Result<Arc<RunGateway>, RunGatewayError> {
         let known = |gates: &Self| {
             let kept = gates.kept.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.get(&run).cloned()
+            kept.get(&who.run).cloned()
         };
         if let Some(keeper) = known(self) {
             return Ok(keeper);
         }
-        let started = self.started(run).await?;
-        let charter = Charter::of_run(&started)?;
-        let keeper = Arc::new(Box::pin(self.make(&charter, &started.frame.values)).await?);
+        let charter = Charter::of_run(&who.root)?;
+        let keeper = Arc::new(Box::pin(self.make(&charter, &who.root.frame.values)).await?);
+        // The lock is not held while a gateway is made, so two effects may make one each. The first stays, since it
+        // may have counted errors already.
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Arc::clone(kept.entry(run).or_insert(keeper)))
+        Ok(Arc::clone(kept.entry(who.run).or_insert(keeper)))
     }
 
-    /// How a run began. Its first effect may be asked for before the disk has its first record.
-    async fn started(&self, run: RunId) -> Result<EpisodeSpec, String> {
-        for _ in 0..LOOKS_MAX {
-            let read = run_reader::started(&*self.journal, &self.home, run);
-            if let Some(started) = read.map_err(|error: HostError| error.to_string())? {
-                return Ok(started);
-            }
-            pause(LOOK_AGAIN).await;
-        }
-        Err("cannot read the start of the run".to_owned())
-    }
-
-    /// What a charter offers: every tool that can be called.
+    /// The tools that a charter offers and that can be called here.
     pub(crate) async fn offered(
         &self,
         charter: &Charter,
         values: &BTreeMap<String, String>,
-    ) -> Result<Vec<ToolFacts>, String> {
+    ) -> Result<Vec<ToolFacts>, RunGatewayError> {
         let keeper = Box::pin(self.make(charter, values)).await?;
         let specs = keeper.tools.specs().into_iter();
         let facts = specs.filter_map(|spec| keeper.tools.get(&spec.name));
@@ -126,21 +101,21 @@ impl GatewayCache {
         &self,
         charter: &Charter,
         values: &BTreeMap<String, String>,
-    ) -> Result<RunGateway, String> {
-        let gate = charter.gate.as_ref().ok_or("tools.toml")?;
+    ) -> Result<RunGateway, RunGatewayError> {
+        let gate = charter.gate.as_ref();
+        let gate = gate.ok_or(RunGatewayError::NoTools)?;
         let tenant = values.get(TENANT).cloned().unwrap_or_default();
-        let settings = GatewaySettings::parse(&gate.settings).map_err(|error| error.to_string())?;
-        let bundle = gate.bundle(&settings).map_err(|error| error.to_string())?;
+        let settings = GatewaySettings::parse(&gate.settings)?;
+        let bundle = gate.bundle(&settings)?;
         let text = gate.tools_with(values.iter().map(|(k, v)| (k.as_str(), v.as_str())))?;
-        let declared = ToolsFile::read(&text).map_err(|error| error.to_string())?;
+        let declared = ToolsFile::read(&text)?;
         let secrets: Arc<dyn PlatformSecrets> = Arc::new(GatewayInputs(self.read_env));
         let surroundings = ToolEnvironment {
             secrets: Arc::clone(&secrets),
             ..ToolEnvironment::new(tenant.clone())
         };
         let pins = self.pins(&charter.name)?;
-        let (mut tools, others) =
-            ToolRegistry::open(declared, &surroundings, pins).map_err(|error| error.to_string())?;
+        let (mut tools, others) = ToolRegistry::open(declared, &surroundings, pins)?;
         let mut absent = BTreeMap::new();
         let driver = self.driver();
         for (facts, kind) in others {
@@ -149,11 +124,11 @@ impl GatewayCache {
                 (ToolKind::Browser(declaration), Ok(driver)) => {
                     let driver = Arc::clone(driver);
                     let browser = Browser::new(facts, *declaration, driver, Arc::clone(&secrets));
-                    tools.add(Arc::new(browser.map_err(|error| error.to_string())?));
+                    tools.add(Arc::new(browser?));
                 }
                 // Without a browser everything else still works.
                 (ToolKind::Browser(_), Err(why)) => {
-                    absent.insert(name, why.clone());
+                    absent.insert(name, why.to_string());
                 }
                 (ToolKind::Shell(declaration), _) => {
                     let Some(worker) = self.worker.clone() else {
@@ -165,7 +140,7 @@ impl GatewayCache {
                         folder: self.home.folder().join(SHELL_FOLDER),
                     });
                     let tool = ShellTool::new(facts, declaration, runner);
-                    tools.add(Arc::new(tool.map_err(|error| error.to_string())?));
+                    tools.add(Arc::new(tool?));
                 }
                 (ToolKind::Http(_), _) => {}
             }
@@ -190,10 +165,10 @@ impl GatewayCache {
     }
 
     /// The pins of a charter's tools, as people know them.
-    fn pins(&self, charter: &str) -> Result<ToolPins, String> {
+    fn pins(&self, charter: &str) -> Result<ToolPins, StoreError> {
         let mut pins = ToolPins::default();
-        let known = self.journal.pins(charter);
-        for pin in known.map_err(|error| error.to_string())? {
+        for pin in self.journal.pins(charter)? {
+            // A changed tool is let in again by a person and not by a survey.
             if pin.standing != PinStanding::Quarantined {
                 pins.accept(&pin.seen.tool, pin.seen.digest);
             }
@@ -202,7 +177,7 @@ impl GatewayCache {
     }
 
     /// Asks the charter's servers what they offer, and keeps what was new.
-    async fn survey(&self, charter: &str, tools: &ToolRegistry) -> Result<(), String> {
+    async fn survey(&self, charter: &str, tools: &ToolRegistry) -> Result<(), StoreError> {
         let (surveyed, faults) = tools.survey().await;
         for fault in faults {
             tracing::warn!(code = fault.code(), error = %fault, "an MCP server does not respond");
@@ -214,249 +189,46 @@ impl GatewayCache {
                 digest: found.facts.pin,
                 at: self.clock.now(),
             };
-            self.journal.pin(&seen).map_err(|error| error.to_string())?;
+            self.journal.pin(&seen)?;
         }
         Ok(())
     }
 
-    fn driver(&self) -> Result<Arc<BrowserDriver>, String> {
+    fn driver(&self) -> Result<Arc<BrowserDriver>, BrowserError> {
         let read = self.read_env;
-        let installed = BrowserInstall::find(|name| read(name).map(OsString::from));
-        let installed = installed.map_err(|error| error.to_string())?;
+        let installed = BrowserInstall::find(|name| read(name).map(OsString::from))?;
         Ok(Arc::new(BrowserDriver::new(installed)))
-    }
-
-    async fn decided(
-        &self,
-        effect: &EffectRequest,
-        who: &EffectCaller,
-    ) -> Result<EffectDecision, String> {
-        let keeper = self.of(who.run).await?;
-        keeper.check(effect)?;
-        let asked = |dry_run| EffectQuestion {
-            run: who.run,
-            role: who.role,
-            autonomy: who.autonomy,
-            effect,
-            dry_run,
-            at: who.at,
-        };
-        let gateway = keeper.gateway_now(&self.domains);
-        // What is denied anyway is not rehearsed: a rehearsal reaches outside too.
-        let hopeful = fathom_core::effect::DryRun {
-            ok: true,
-            report: Text::default(),
-        };
-        let (first, grounds) = gateway.decide(&asked(Some(&hopeful)));
-        if effect.class == EffectClass::Read || matches!(first, PolicyDecision::Deny { .. }) {
-            return Ok(EffectDecision {
-                decision: first,
-                grounds: Some(Box::new(fathom_core::effect::DecisionGrounds {
-                    dry_run: None,
-                    ..grounds
-                })),
-            });
-        }
-        let dry_run = keeper.tools.rehearse(effect).await;
-        let (mut decision, mut grounds) = gateway.decide(&asked(dry_run.as_ref()));
-        grounds.undo = keeper.facts(effect).map(|facts| facts.undo());
-        if let Some(failed) = dry_run.as_ref().filter(|dry_run| !dry_run.ok) {
-            let report = fathom_core::episode::result::clip(failed.report.as_str(), 200);
-            decision = PolicyDecision::Deny {
-                rule: format!("dry run: {report}"),
-            };
-        }
-        Ok(EffectDecision {
-            decision,
-            grounds: Some(Box::new(grounds)),
-        })
-    }
-
-    /// Carries out what was permitted, and tries again where that is safe.
-    async fn attempted(&self, permit: &EffectPermit, who: &EffectCaller) -> EffectSettlement {
-        let keeper = match self.of(who.run).await {
-            Ok(keeper) => keeper,
-            Err(why) => return EffectSettlement::failed(why),
-        };
-        let effect = permit.effect();
-        if let Err(why) = keeper
-            .check(effect)
-            .and_then(|()| self.still_meant(&keeper, effect, who))
-        {
-            return EffectSettlement::failed(why);
-        }
-        let idempotent = keeper.facts(effect).is_some_and(|facts| facts.idempotent);
-        let mut count = 0;
-        loop {
-            let tried = tokio::select! {
-                tried = keeper.tools.call(permit) => tried,
-                rule = self.killed(effect) => return aborted(&rule, effect.class),
-            };
-            count += 1;
-            self.watch(&keeper, effect, &tried);
-            let again = retry(
-                trouble(tried.again),
-                count,
-                idempotent || effect.class == EffectClass::Read,
-            );
-            let Some(wait) =
-                again.filter(|_| !matches!(tried.outcome, EffectOutcome::Confirmed { .. }))
-            else {
-                self.ingest(&keeper, effect, &tried.outcome);
-                return EffectSettlement {
-                    outcome: tried.outcome,
-                    evidence: tried.evidence,
-                };
-            };
-            tracing::info!(
-                tool = effect.tool,
-                tries = count,
-                wait_ms = wait.0,
-                "retrying a tool"
-            );
-            tokio::select! {
-                () = pause(wait) => {}
-                rule = self.killed(effect) => return EffectSettlement::failed(rule),
-            }
-        }
-    }
-
-    /// A yes was given to something. It must be what is about to be done, under the rules of then.
-    fn still_meant(
-        &self,
-        keeper: &RunGateway,
-        effect: &EffectRequest,
-        who: &EffectCaller,
-    ) -> Result<(), String> {
-        let asked = self.journal.approval_of(&who.owner());
-        let asked = asked.map_err(|error| error.to_string())?;
-        let now = binding(who.run, effect, keeper.gateway.bundle.digest());
-        match asked {
-            Some(approval) if approval.terms.binding != now => Err(
-                "the approval was given to a different request or under different policies"
-                    .to_owned(),
-            ),
-            _ => Ok(()),
-        }
-    }
-
-    /// Comes back when the kill switch covers an effect.
-    async fn killed(&self, effect: &EffectRequest) -> String {
-        let mut look = tokio::time::interval(LOOK);
-        loop {
-            look.tick().await;
-            let kills = self.journal.kills().unwrap_or_default();
-            if let Some(order) = kills
-                .iter()
-                .find(|order| order.scope.covers(&effect.target))
-            {
-                return format!("kill switch: {}", order.scope);
-            }
-        }
-    }
-
-    /// Counts errors; too many of them throw the kill switch.
-    fn watch(&self, keeper: &RunGateway, effect: &EffectRequest, tried: &ToolOutcome) {
-        let failed = !matches!(tried.outcome, EffectOutcome::Confirmed { .. });
-        let at = self.clock.now();
-        let mut trips = keeper.trips.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(scope) = trips.note(&effect.target, failed, at) else {
-            return;
-        };
-        tracing::error!(%scope, "too many errors; activating the kill switch");
-        let order = KillOrder {
-            scope,
-            by: "the gateway".to_owned(),
-            why: "too many errors in recent calls".to_owned(),
-            at,
-        };
-        if let Err(error) = self.journal.set_kill(&order) {
-            tracing::error!(%error, "cannot activate the kill switch");
-        }
-    }
-
-    /// What a feed brought is what people said: it goes into the events as it is.
-    fn ingest(&self, keeper: &RunGateway, effect: &EffectRequest, outcome: &EffectOutcome) {
-        if let EffectOutcome::Confirmed { receipt } = outcome
-            && keeper.feeds.contains(&effect.tool)
-            && let Err(error) =
-                self.domains
-                    .ingest(&effect.target, receipt.as_str(), self.clock.now())
-        {
-            tracing::warn!(code = error.code(), %error, "cannot store received messages");
-        }
     }
 }
 
 impl RunGateway {
-    fn facts(&self, effect: &EffectRequest) -> Option<ToolFacts> {
+    pub(super) fn facts(&self, effect: &EffectRequest) -> Option<ToolFacts> {
         Some(self.tools.get(&effect.tool)?.facts().clone())
     }
 
-    /// Whether the effect is what its tool is: where it lands and what it does are not for a program to say.
-    fn check(&self, effect: &EffectRequest) -> Result<(), String> {
+    /// Compares an effect with the declaration of its tool. A program chooses neither where an effect lands nor what it
+    /// counts as.
+    pub(super) fn check(&self, effect: &EffectRequest) -> Result<(), RunGatewayError> {
         let facts = self.facts(effect).ok_or_else(|| {
             let why = self
                 .absent
                 .get(&effect.tool)
                 .map_or("not declared", |why| why);
-            format!("tool `{}` is not available: {why}", effect.tool)
+            RunGatewayError::ToolUnavailable {
+                tool: effect.tool.clone(),
+                why: why.to_owned(),
+            }
         })?;
         if facts.class == EffectClass::Effect && effect.class == EffectClass::Read {
-            return Err(format!(
-                "`{}` changes something, but was requested as read-only",
-                effect.tool
-            ));
+            let tool = effect.tool.clone();
+            return Err(RunGatewayError::NotReadOnly { tool });
         }
         if facts.target != effect.target {
-            return Err(format!(
-                "the target of `{}` differs from the one requested",
-                effect.tool
-            ));
+            let tool = effect.tool.clone();
+            return Err(RunGatewayError::OtherTarget { tool });
         }
         Ok(())
     }
-
-    /// The gateway with the flags as people have set them now.
-    fn gateway_now(&self, domains: &DomainStores) -> Gateway {
-        let mut gateway = self.gateway.clone();
-        for (flag, is_set) in domains.flags() {
-            if is_set {
-                gateway.flags.insert(flag);
-            } else {
-                gateway.flags.remove(&flag);
-            }
-        }
-        gateway
-    }
-}
-
-/// A call that was given up. A look that was given up did nothing; of anything else nobody knows.
-fn aborted(rule: &str, class: EffectClass) -> EffectSettlement {
-    match class {
-        EffectClass::Read => EffectSettlement::failed(rule),
-        EffectClass::Effect => EffectOutcome::Unknown {
-            detail: Text::new(format!("given up: {rule}")),
-        }
-        .into(),
-    }
-}
-
-const fn trouble(again: RetryHint) -> AttemptFailure {
-    match again {
-        RetryHint::Never => AttemptFailure::Other,
-        RetryHint::RateLimited { after } => AttemptFailure::RateLimited { after },
-        RetryHint::ServerFault => AttemptFailure::ServerFault,
-        RetryHint::NotSent => AttemptFailure::NotSent,
-    }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a tool is left alone for a while here, and the kill switch is looked at beside it"
-)]
-pub(crate) async fn pause(wait: Millis) {
-    tokio::time::sleep(Duration::from_millis(wait.0)).await;
 }
 
 impl EffectPort for GatewayCache {
@@ -467,7 +239,7 @@ impl EffectPort for GatewayCache {
     ) -> PortFuture<'a, EffectDecision> {
         Box::pin(async move {
             let decided = self.decided(effect, who).await;
-            decided.unwrap_or_else(EffectDecision::deny)
+            decided.unwrap_or_else(|error| EffectDecision::deny(error.to_string()))
         })
     }
 
@@ -485,7 +257,7 @@ impl EffectPort for GatewayCache {
         who: &'a EffectCaller,
     ) -> PortFuture<'a, EffectSettlement> {
         Box::pin(async move {
-            match self.of(who.run).await {
+            match self.of(who).await {
                 Ok(keeper) => {
                     let tried = tokio::select! {
                         tried = keeper.tools.check(effect) => tried,
@@ -496,11 +268,15 @@ impl EffectPort for GatewayCache {
                         evidence: tried.evidence,
                     }
                 }
-                Err(why) => EffectOutcome::Unknown {
-                    detail: Text::new(why),
+                Err(error) => EffectOutcome::Unknown {
+                    detail: Text::new(error.to_string()),
                 }
                 .into(),
             }
         })
     }
 }
+
+#[cfg(test)]
+#[path = "run_gateway_tests.rs"]
+mod tests;

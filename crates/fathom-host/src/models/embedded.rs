@@ -1,4 +1,4 @@
-//! What runs in this process: the embedded models and the summariser, each loaded once and shared by all runs.
+//! Embedded models and the summariser, each loaded once in this process and shared by all runs.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,10 +7,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fathom_core::model::failure::ModelFailure;
 use fathom_core::model::{ModelRequest, ModelSpec, RequestEstimate};
-use fathom_local::embedding::{Embedding, SentenceEmbedder};
+use fathom_local::embedding::{Embedding, EmbeddingError, SentenceEmbedder};
 use fathom_local::engine::{EngineOptions, LocalEngine};
-use fathom_local::summary::ExtractiveSummariser;
-use fathom_local::weights::{FallbackRule, WeightsCatalogue, WeightsFolder, memory_available};
+use fathom_local::summary::{ExtractiveSummariser, SummaryError};
+use fathom_local::weights::{
+    FallbackRule, WeightsCatalogue, WeightsError, WeightsFolder, memory_available,
+};
 use fathom_models::{CallFuture, EndpointId, Model, ModelFacts, TokenSink};
 
 use crate::error::HostError;
@@ -24,13 +26,26 @@ pub const LARGEST: &str = "auto";
 /// The name of the usual model.
 pub const DEFAULT: &str = "default";
 
-/// Which weights answer for a name.
+/// The weights that answer for a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenWeights {
-    /// Their own name.
     pub name: String,
-    /// Why they are not those that were wanted.
+    /// Reason why they are not those that were wanted.
     pub instead: Option<String>,
+}
+
+/// Error of the embedding model or of the summariser on top of it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmbedderError {
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
+    #[error("`{name}` is incomplete")]
+    Incomplete { name: &'static str },
+    #[error(transparent)]
+    Embedding(#[from] EmbeddingError),
+    #[error(transparent)]
+    Summary(#[from] SummaryError),
 }
 
 /// The weights that the summariser works with.
@@ -40,7 +55,7 @@ const EMBEDDINGS: &str = "minilm";
 pub struct EmbeddedModels {
     folder: PathBuf,
     engines: Mutex<BTreeMap<PathBuf, LocalEngine>>,
-    embedder: OnceLock<Result<Arc<SentenceEmbedder>, String>>,
+    embedder: OnceLock<Result<Arc<SentenceEmbedder>, Arc<EmbedderError>>>,
 }
 
 impl fmt::Debug for EmbeddedModels {
@@ -61,7 +76,7 @@ impl EmbeddedModels {
         }
     }
 
-    /// Where the weights lie.
+    /// The folder of the weights.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -94,6 +109,7 @@ impl EmbeddedModels {
             LARGEST => (DEFAULT, FallbackRule::WhenMissing),
             name => (name, FallbackRule::WhenMemoryIsShort),
         };
+        // A file has no smaller sibling, so it is taken as it is.
         if store.catalogue().find(wanted).is_none() {
             return Ok(ChosenWeights {
                 name: name.to_owned(),
@@ -129,6 +145,7 @@ impl EmbeddedModels {
         if let Some(engine) = engines.get(file) {
             return Ok(engine.clone());
         }
+        // The lock is held meanwhile: two runs that begin together would load gigabytes twice.
         let engine = LocalEngine::load(file, EngineOptions::default())?;
         engines.insert(file.to_owned(), engine.clone());
         Ok(engine)
@@ -140,33 +157,34 @@ impl EmbeddedModels {
         text: &str,
         tokens_max: u32,
         count: &dyn Fn(&str) -> u64,
-    ) -> Result<String, String> {
-        match ExtractiveSummariser::new(self.embedder()?).shorten(text, tokens_max, count) {
-            Ok(summary) => Ok(summary.text),
-            Err(error) => Err(error.to_string()),
-        }
+    ) -> Result<String, Arc<EmbedderError>> {
+        let summariser = ExtractiveSummariser::new(self.embedder()?);
+        let summary = summariser.shorten(text, tokens_max, count);
+        Ok(summary.map_err(EmbedderError::Summary)?.text)
     }
 
     /// Vectors of texts, or why there are none. It takes a while.
-    pub(crate) fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, String> {
+    pub(crate) fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, Arc<EmbedderError>> {
         let embedder = self.embedder()?;
-        embedder.embed(texts).map_err(|error| error.to_string())
+        Ok(embedder.embed(texts).map_err(EmbedderError::Embedding)?)
     }
 
     /// The embedding model, or why there is none.
-    pub(crate) fn embedder(&self) -> Result<Arc<SentenceEmbedder>, String> {
-        self.embedder.get_or_init(|| self.load_embedder()).clone()
+    pub(crate) fn embedder(&self) -> Result<Arc<SentenceEmbedder>, Arc<EmbedderError>> {
+        // A failure is kept, too: weights that are missing now would be looked for in every call of a run.
+        let embedder = self
+            .embedder
+            .get_or_init(|| self.load_embedder().map_err(Arc::new));
+        embedder.clone()
     }
 
-    fn load_embedder(&self) -> Result<Arc<SentenceEmbedder>, String> {
-        let store = self.store().map_err(|error| error.to_string())?;
-        let found = store.find(EMBEDDINGS).map_err(|error| error.to_string())?;
+    fn load_embedder(&self) -> Result<Arc<SentenceEmbedder>, EmbedderError> {
+        let store = WeightsFolder::new(&self.folder, WeightsCatalogue::built_in()?);
+        let found = store.find(EMBEDDINGS)?;
         let (Some(weights), Some(tokenizer)) = (found.weights(), found.tokenizer()) else {
-            return Err(format!("`{EMBEDDINGS}` is incomplete"));
+            return Err(EmbedderError::Incomplete { name: EMBEDDINGS });
         };
-        let embedder =
-            SentenceEmbedder::load(weights, tokenizer).map_err(|error| error.to_string())?;
-        Ok(Arc::new(embedder))
+        Ok(Arc::new(SentenceEmbedder::load(weights, tokenizer)?))
     }
 }
 

@@ -28,6 +28,7 @@ impl RunModels {
         let mut known: Vec<(&ModelSpec, Arc<dyn Model>)> = Vec::new();
         let mut connect = |role: ModelRole| -> Result<Arc<dyn Model>, HostError> {
             let spec = models.get(role);
+            // A model in two roles is connected once, so that its connections are shared.
             let model = match known.iter().find(|(other, _)| *other == spec) {
                 Some((_, model)) => Arc::clone(model),
                 None if spec.provider() == PROVIDER => embedded.connect(spec)?,

@@ -32,7 +32,8 @@ use crate::channels::{ChannelOutlets, DiscordTarget};
 use crate::clock::{Clock, SystemClock};
 use crate::config::CONCURRENCY;
 use crate::domains::{DomainStores, SymbolStoreLocation};
-use crate::driver::sandbox_sessions::{ContextLoader, SandboxSessions, SessionHistories};
+use crate::driver::sandbox_sessions::{ContextLoader, SandboxSessions};
+use crate::driver::session_history::SessionHistories;
 use crate::driver::{DriverState, INBOX_MAX, RunDriver};
 use crate::effects::port::{EffectPort, GuardedPort};
 use crate::error::HostError;
@@ -247,9 +248,12 @@ impl Runtime {
         let tree = Run::new(epoch, Arc::clone(&self.inner.options.programs));
         let cells = self.cells(given, SessionHistories::default());
         let owned = (run, lock, recorder);
-        Ok(self.drive(owned, tree, models, cells, |tree, log, at| {
-            tree.start(log, at, started)
-        }))
+        let root = Arc::new(started.clone());
+        Ok(
+            self.drive(owned, root, tree, models, cells, |tree, log, at| {
+                tree.start(log, at, started)
+            }),
+        )
     }
 
     /// Takes over an unfinished run that nobody works on, if it still has the identity that it began with.
@@ -281,15 +285,18 @@ impl Runtime {
         if tree.result().is_some() {
             return Err(HostError::Finished { run });
         }
+        let root = Arc::new(started.clone());
         let story = reading.story();
         let records = reading.records.iter();
         let notebooks = SessionHistories::read(records.map(|read| (&read.episode, &read.record)));
         let cells = self.cells(given, notebooks);
         let recorder = self.recorder(run, epoch)?.continuing(reading.chains, story);
         let owned = (run, lock, recorder);
-        Ok(self.drive(owned, tree, models, cells, |tree, log, at| {
-            tree.resume(log, at)
-        }))
+        Ok(
+            self.drive(owned, root, tree, models, cells, |tree, log, at| {
+                tree.resume(log, at)
+            }),
+        )
     }
 
     /// Begins a run that goes on from a record of another.
@@ -321,9 +328,12 @@ impl Runtime {
         }
         let cells = self.cells(given, notebooks);
         let owned = (fork, lock, recorder);
-        Ok(self.drive(owned, tree, models, cells, |tree, log, at| {
-            tree.resume(log, at)
-        }))
+        let root = Arc::new(started);
+        Ok(
+            self.drive(owned, root, tree, models, cells, |tree, log, at| {
+                tree.resume(log, at)
+            }),
+        )
     }
 
     /// Unfinished runs that nobody works on.
@@ -435,6 +445,7 @@ impl Runtime {
     fn drive(
         &self,
         (run, lock, mut recorder): (RunId, RunLock, RecordWriter),
+        root: Arc<EpisodeSpec>,
         mut tree: Run,
         models: RunModels,
         cells: SandboxSessions,
@@ -452,6 +463,7 @@ impl Runtime {
         let interrupt = Arc::new(Notify::new());
         let driver = RunDriver {
             id: run,
+            root,
             run: tree,
             recorder,
             journal: Arc::clone(&self.inner.journal),

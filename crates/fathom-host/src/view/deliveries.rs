@@ -1,4 +1,4 @@
-//! What an episode said on channels: a fold over its records, for those who look on.
+//! Deliveries of an episode on channels: a fold over its records, for those who look on.
 
 use fathom_core::channel::delivery::{
     ChannelDelivery, ChannelRoute, DOMAIN, DeliveryReport, DeliveryRequest, SHELL,
@@ -11,13 +11,12 @@ use fathom_core::journal::event::EventKind;
 /// A block, from the record that asked for it to what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveredBlock {
-    /// Under which marker it goes.
     pub marker: Marker,
-    /// What it says, as it was said: whoever shows it filters it.
+    /// Text as it was said; whoever shows it filters it.
     pub text: String,
-    /// Where it is to go.
+    /// Routes that it takes.
     pub to: Vec<ChannelRoute>,
-    /// What became of it; nothing while it is under way.
+    /// Outcome of each delivery; `None` while it is under way.
     pub deliveries: Option<Vec<ChannelDelivery>>,
     ask: Option<AskId>,
 }
@@ -27,7 +26,7 @@ pub struct DeliveredBlock {
 pub struct DeliveriesView(Vec<DeliveredBlock>);
 
 impl DeliveriesView {
-    /// Each block.
+    /// The blocks, in order.
     pub fn iter(&self) -> impl Iterator<Item = &DeliveredBlock> {
         self.0.iter()
     }

@@ -22,31 +22,23 @@ use crate::view::effects::EffectsView;
 /// is not recognised, and must be out of sight.
 const LAST_WORDS_BYTES_MAX: usize = 4_096;
 
-/// What an episode is doing.
+/// Current activity of an episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EpisodeState {
     /// It thinks.
     Working,
     /// It waits for calls.
-    Calling {
-        /// How many.
-        calls: usize,
-    },
+    Calling { calls: usize },
     /// It waits before it tries a call again.
     Retrying {
-        /// Until when.
         at: Timestamp,
-        /// The attempt to come.
+        /// Number of the attempt to come.
         attempt: u16,
-        /// What went wrong.
         kind: FailureKind,
     },
     /// It waits for children.
-    Children {
-        /// How many.
-        children: usize,
-    },
-    /// Its code runs.
+    Children { children: usize },
+    /// It runs code.
     Computing {
         /// The cell, counted from one.
         cell: u32,
@@ -54,10 +46,7 @@ pub enum EpisodeState {
     /// It waits for a person's decision.
     AwaitingApproval,
     /// It waits until a model can be reached again.
-    Outage {
-        /// What went wrong.
-        failure: String,
-    },
+    Outage { failure: String },
     /// Nobody owns it.
     Released(ReleaseReason),
     /// It is over.
@@ -67,19 +56,15 @@ pub enum EpisodeState {
 /// One episode of a story.
 #[derive(Clone, Debug)]
 pub struct EpisodeView {
-    /// What it was started with.
     pub started: EpisodeSpec,
-    /// When it began.
     pub began: Timestamp,
-    /// When it was last heard of.
+    /// Time of its latest record.
     pub last: Timestamp,
-    /// What it is doing.
     pub state: EpisodeState,
-    /// What it and its finished children have used.
+    /// Amounts that it and its finished children have used.
     pub spent: Amounts,
     /// Tail of what its model is saying.
     pub last_words: String,
-    /// What it left.
     pub result: Option<EpisodeResult>,
     /// Records in its chain.
     pub records: u64,
@@ -93,13 +78,12 @@ pub struct EpisodeView {
     pub overruns: u32,
     /// Owners after the first.
     pub resumes: u32,
-    /// What embedded models took.
+    /// Speed of its embedded models; `None` without a reply of one.
     pub speed: Option<LocalSpeed>,
     /// Cells that it ran.
     pub cells: u32,
-    /// What it did outside, or wanted to.
+    /// Effects that it asked for.
     pub deeds: EffectsView,
-    /// What it said on channels.
     pub spoken: DeliveriesView,
     running: Option<AskId>,
     measured: BTreeMap<AskId, RequestEstimate>,
@@ -139,7 +123,7 @@ impl EpisodeView {
         }
     }
 
-    /// Its budget.
+    /// The budget that it was started with.
     pub fn budget(&self) -> Budget {
         self.started.budget
     }
@@ -175,6 +159,7 @@ impl EpisodeView {
             EventKind::Resumed => {
                 self.resumes += 1;
                 self.children = 0;
+                // Calls in flight went with their owner and may have been billed, so they count as spent in full.
                 let lost = std::mem::take(&mut self.in_flight);
                 self.spent = lost.into_values().fold(self.spent, Amounts::plus);
             }
@@ -302,18 +287,16 @@ impl EpisodeView {
     }
 }
 
-/// What calls of embedded models took.
+/// Tokens and time of calls of embedded models.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LocalSpeed {
     /// Tokens that had to be read.
     pub read_tokens: u64,
-    /// The time for that.
     pub reading: Millis,
     /// Tokens that another call had read already.
     pub shared_tokens: u64,
     /// Tokens that were written.
     pub wrote_tokens: u64,
-    /// The time for that.
     pub writing: Millis,
 }
 
@@ -325,7 +308,7 @@ pub struct RunView {
 }
 
 impl RunView {
-    /// What embedded models took, over all episodes; none when no reply came from one.
+    /// Speed of embedded models over all episodes; `None` without a reply of one.
     pub fn speed(&self) -> Option<LocalSpeed> {
         let speeds = self.chapters.values().filter_map(|chapter| chapter.speed);
         let sum = speeds.reduce(|sum, speed| LocalSpeed {
@@ -377,7 +360,7 @@ impl RunView {
         chapter.settle_state();
     }
 
-    /// The root.
+    /// The episode that the run began with.
     pub fn root(&self) -> Option<&EpisodeView> {
         self.chapters.get(&EpisodeId::root())
     }
@@ -392,7 +375,7 @@ impl RunView {
             .filter(move |(id, _)| id.parent().as_ref() == Some(parent))
     }
 
-    /// What the whole run has used: finished children are counted by their parents.
+    /// Amounts that the whole run has used. Finished children are counted by their parents.
     pub fn spent(&self) -> Amounts {
         let open = |id: &EpisodeId, chapter: &EpisodeView| {
             id.is_root() || !matches!(chapter.state, EpisodeState::Finished(_))
@@ -433,21 +416,23 @@ impl RunView {
 /// A record's place, as `0.1:12`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordRef {
-    /// The episode.
     pub episode: EpisodeId,
-    /// The record.
     pub seq: Seq,
 }
 
-impl std::str::FromStr for RecordRef {
-    type Err = String;
+/// Text that names no record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected SEQ or EPISODE:SEQ, such as `0.1:12`")]
+pub struct RecordRefError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let complaint = || "expected SEQ or EPISODE:SEQ, such as `0.1:12`".to_owned();
+impl std::str::FromStr for RecordRef {
+    type Err = RecordRefError;
+
+    fn from_str(text: &str) -> Result<Self, RecordRefError> {
         let (episode, seq) = text.rsplit_once(':').unwrap_or(("0", text));
         Ok(Self {
-            episode: episode.parse().map_err(|_| complaint())?,
-            seq: Seq(seq.parse().map_err(|_| complaint())?),
+            episode: episode.parse().map_err(|_| RecordRefError)?,
+            seq: Seq(seq.parse().map_err(|_| RecordRefError)?),
         })
     }
 }

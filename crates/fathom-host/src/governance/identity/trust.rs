@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fathom_core::council_bus::CouncilRole;
 use fathom_core::id::Digest;
 use fathom_core::unit::Timestamp;
-use fathom_store::{GovernanceAct, GovernanceStore, NewAct, PublicKey};
+use fathom_store::{GovernanceAct, GovernanceStore, NewAct, PublicKey, StoreError};
 use serde::{Deserialize, Serialize};
 
 use super::changes::IdentityChangePath;
@@ -85,7 +85,11 @@ impl TrustRecord<'_> {
             .map(|record| record.about(CREATOR))
             .transpose()?;
         let first = acts.and_then(|acts| acts.into_iter().next());
-        let known: Option<PublicKey> = first.and_then(|act| act.body.parse().ok());
+        // A creator who cannot be read is not an unknown one: with none, any key may sign first.
+        let known = first.map(|act| act.body.parse()).transpose();
+        let known: Option<PublicKey> = known.map_err(|_| StoreError::Damaged {
+            what: "the record of the creator".to_owned(),
+        })?;
         match (self.trust.creator, known) {
             (Some(configured), Some(known)) if configured != known => {
                 Err(IdentityError::OtherCreator {
@@ -109,11 +113,15 @@ impl TrustRecord<'_> {
             .transpose()?;
         let acts = acts.unwrap_or_default().into_iter();
         let acts = acts.filter(|act| KINDS.contains(&act.kind.as_str()));
-        let read = acts.filter_map(|act| {
-            let sight = serde_json::from_str(&act.body).ok()?;
-            Some((act, sight))
+        // One that was skipped would let an earlier or an unsigned identity back in.
+        let read = acts.map(|act| match serde_json::from_str(&act.body) {
+            Ok(sight) => Ok((act, sight)),
+            Err(_) => Err(StoreError::Damaged {
+                what: format!("identity record {} of charter `{charter}`", act.seq),
+            }
+            .into()),
         });
-        Ok(read.collect())
+        read.collect()
     }
 
     /// How an identity stands whose signature fits, or why it cannot be used.
@@ -204,3 +212,7 @@ pub(super) fn remember(
     })?;
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "trust_tests.rs"]
+mod tests;

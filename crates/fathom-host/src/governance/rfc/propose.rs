@@ -163,7 +163,7 @@ impl Runtime {
             votes: Vec::new(),
             outcome: empty_outcome(&proposal, trust)?,
             ignored: 0,
-            merged: merged(&acts),
+            merged: merged(&acts).map_err(|_| damaged())?,
             proposal,
         };
         let mut assembly = assembly(trust);
@@ -207,9 +207,10 @@ fn empty_outcome(
     Ok(outcome.ok_or(RfcError::Damaged { id })?)
 }
 
-fn merged(acts: &[GovernanceAct]) -> Option<MergeRecord> {
-    let act = acts.iter().find(|act| act.kind == MERGED)?;
-    serde_json::from_str(&act.body).ok()
+/// The merge of a proposal, if there was one. One that cannot be read is an error: skipped, it could be merged again.
+fn merged(acts: &[GovernanceAct]) -> Result<Option<MergeRecord>, serde_json::Error> {
+    let act = acts.iter().find(|act| act.kind == MERGED);
+    act.map(|act| serde_json::from_str(&act.body)).transpose()
 }
 
 /// The proposal as a message of the protocol. A person puts it before the council, whose chair is Prime's.
@@ -234,3 +235,7 @@ pub(super) fn opening(proposal: &CharterProposal) -> Result<Envelope, HostError>
         )),
     })
 }
+
+#[cfg(test)]
+#[path = "propose_tests.rs"]
+mod tests;

@@ -1,4 +1,4 @@
-//! What several decisions come to.
+//! Figures over several decisions.
 
 use fathom_core::budget::amounts::Amounts;
 use fathom_core::unit::{Millis, Nanodollars, PerMille};
@@ -11,13 +11,10 @@ use super::{fraction, share};
 /// Several decisions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DecisionStats {
-    /// How many there are.
     pub runs: u64,
-    /// What was decided.
     pub decisions: DecisionCounts,
-    /// How long it took.
     pub latency_ms: LatencyStats,
-    /// What it took; none where that is not known of any of them.
+    /// Amounts used; `None` if they are known of no decision.
     pub used: Option<ResourceStats>,
     /// Mean confidence, where something was decided.
     #[serde(serialize_with = "fraction")]
@@ -27,12 +24,10 @@ pub struct DecisionStats {
     pub agreement: Option<PerMille>,
 }
 
-/// How often each decision was made.
+/// Number of times that each decision was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DecisionCounts {
-    /// Yes.
     pub approve: u64,
-    /// No.
     pub reject: u64,
     /// Neither.
     pub abstain: u64,
@@ -40,7 +35,7 @@ pub struct DecisionCounts {
     pub none: u64,
 }
 
-/// How long decisions took; none without any.
+/// Times that decisions took; `None` without a decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LatencyStats {
     /// On the average.
@@ -49,7 +44,7 @@ pub struct LatencyStats {
     pub p50: Option<Millis>,
 }
 
-/// What decisions took, together and for one of them.
+/// Amounts that decisions took, together and on average.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct ResourceStats {
     /// Decisions of which it is known.

@@ -19,10 +19,9 @@ pub use seats::{SeatStats, VoteCounts};
 
 use decisions::ReuseTrial;
 
-/// What past councils add up to.
+/// Figures over past councils.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CouncilStats {
-    /// How many there are.
     pub runs: u64,
     /// By the levels of sub-chiefs that were asked, the least first.
     pub by_depth: Vec<DepthStats>,
@@ -37,7 +36,7 @@ pub struct CouncilStats {
 pub struct DepthStats {
     /// Levels of sub-chiefs that were asked.
     pub depth: u8,
-    /// What they decided, in what time, and what they used.
+    /// Their decisions, the time they took and the amounts they used.
     #[serde(flatten)]
     pub decided: DecisionStats,
     /// Decisions that abstain because no vote was heavier than all others.
@@ -69,11 +68,10 @@ pub struct RecursionComparison {
 /// The same matter, decided without recursion and with it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DepthComparison {
-    /// How many were compared.
+    /// Number of councils that were compared.
     pub compared: u64,
     /// Those in which the decision became another one.
     pub changed: u64,
-    /// Their share.
     #[serde(serialize_with = "fraction")]
     pub changed_share: Option<PerMille>,
     /// As it came out without recursion.
