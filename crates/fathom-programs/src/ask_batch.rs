@@ -1,4 +1,4 @@
-//! What the program asks for with one answer.
+//! Asks that a program makes in answer to one input.
 
 use super::phases::report::PhaseTrace;
 use fathom_core::channel::delivery::TRACE_CHANNEL;

@@ -1,4 +1,4 @@
-//! How programs with one answer end.
+//! Verdict of programs with one answer.
 
 use fathom_core::contract::stop::StopReason;
 use fathom_core::episode::result::{
@@ -12,9 +12,9 @@ pub(super) struct Conclusion<'a> {
     pub(super) stop: StopReason,
     pub(super) goal: &'a str,
     pub(super) answer: Option<Text>,
-    /// Why it ended.
+    /// Reason of the end, in words.
     pub(super) said: &'a str,
-    /// What it took.
+    /// Work done, in words.
     pub(super) work: String,
     pub(super) decisions: &'a [Decision],
 }

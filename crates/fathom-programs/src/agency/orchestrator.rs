@@ -14,7 +14,7 @@ use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::journal::event::ProgramSpec;
 use fathom_core::text::Text;
 
-/// What is worked on.
+/// Stage of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AgencyStage {
     /// A capsule is looked for.
@@ -51,7 +51,7 @@ impl AgencyStage {
     }
 }
 
-/// The program.
+/// The `agency` program: the orchestrator that starts the roles one after the other and collects their results.
 pub struct AgencyProgram {
     pub(super) params: AgencyConfig,
     pub(super) goal: String,
@@ -69,14 +69,14 @@ pub struct AgencyProgram {
     /// Answers that were sent, to be seen.
     pub(super) replies: Vec<Value>,
     pub(super) stages: Vec<StageReport>,
-    /// What a person should do.
+    /// Handoffs to a person.
     tickets: Vec<HandoffTicket>,
-    /// What ended the work before its time.
+    /// Reason that the work ended early.
     failed: Option<StopReason>,
 }
 
 impl AgencyProgram {
-    /// Reads the parameters.
+    /// Builds the program from the parameters in `spec`.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         Ok(Self {
             params: spec.read()?,

@@ -1,6 +1,6 @@
 //! The council itself: assesses the question, asks the chiefs side by side, and decides as they vote.
 
-use super::chief::program::{self, ChiefBrief, encode, synthesis};
+use super::chief::{self, ChiefBrief, encode, synthesis};
 use super::complexity::{ComplexityAssessment, ComplexityDetector, DetectorConfig};
 use super::config::{CouncilConfig, CouncilSeat, SynthesisMode};
 use super::prompts;
@@ -19,7 +19,7 @@ use fathom_core::journal::event::{EpisodeSpec, ProgramSpec};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, PerMille, Timestamp};
 
-/// The program.
+/// The `council` program: assesses the question, asks the chiefs side by side, and weighs their votes.
 pub struct CouncilProgram {
     params: CouncilConfig,
     question: Text,
@@ -32,7 +32,7 @@ pub struct CouncilProgram {
 }
 
 impl CouncilProgram {
-    /// Reads the parameters.
+    /// Builds the program from the parameters in `spec`.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         let params: CouncilConfig = spec.read()?;
         params
@@ -77,7 +77,7 @@ impl CouncilProgram {
         self.finish()
     }
 
-    /// What the council has come to so far.
+    /// The decision as of now.
     fn decision(&self) -> CouncilReport {
         let votes = self.panel.reports();
         let tally = tally_seats(&votes);
@@ -90,7 +90,7 @@ impl CouncilProgram {
         let words = self.words.clone().filter(|words| !words.is_empty());
         let reasoning = match (words, vote) {
             (Some(words), _) => words,
-            (None, Some(vote)) => program::reasoning(vote, tied, &votes),
+            (None, Some(vote)) => chief::reasoning(vote, tied, &votes),
             (None, None) => String::new(),
         };
         CouncilReport {
@@ -221,7 +221,7 @@ impl Program for CouncilProgram {
     }
 }
 
-/// What the chiefs are told.
+/// The briefs of the chiefs.
 fn briefs(params: &CouncilConfig, assessment: &ComplexityAssessment) -> Vec<ChiefBrief> {
     let touched = if assessment.complex {
         assessment.seats.clone()
@@ -303,7 +303,7 @@ fn dissenters(above: &str, decision: Vote, seats: &[SeatReport], found: &mut Vec
     }
 }
 
-/// Whether a seat, or one of those it asked, has no vote.
+/// True if a seat, or one that it asked, has no vote.
 fn is_incomplete(report: &SeatReport) -> bool {
     report.cast.is_none() || report.children.iter().any(is_incomplete)
 }
@@ -327,7 +327,7 @@ fn asked(report: &SeatReport) -> impl Iterator<Item = &SeatReport> {
         .filter(|child| child.episode.is_some())
 }
 
-/// What the chiefs alone would have decided: each by its own vote, which a chief without sub-chiefs cast anyway.
+/// Decision of the chiefs alone: each by its own vote, which a chief without sub-chiefs cast anyway.
 fn alone(chiefs: &[SeatReport]) -> Option<ChiefsOnlyResult> {
     if chiefs.iter().all(|chief| chief.alone.is_none()) {
         return None;
@@ -356,7 +356,7 @@ fn alone(chiefs: &[SeatReport]) -> Option<ChiefsOnlyResult> {
 }
 
 impl CouncilConfig {
-    /// What no configuration may say.
+    /// Checks the limits of a configuration.
     fn check(&self) -> Result<(), String> {
         if self.chiefs.is_empty() {
             return Err("a council has at least one chief".to_owned());

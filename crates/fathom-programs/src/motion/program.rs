@@ -1,7 +1,4 @@
-//! `motion`: a proposal is put to the vote of the council's roles.
-//!
-//! Everything that is said goes on the bus, so the journal shows who voted what, who failed and who fell silent. The
-//! time that counts is the time the episode is worked on: a restart silences nobody.
+//! The episode of `motion`, from the proposal to the ruling.
 
 use super::config::MotionConfig;
 use std::collections::BTreeMap;
@@ -31,10 +28,10 @@ pub const NAME: &str = "motion";
 /// Least output of a call with which a vote can be said.
 const OUTPUT_TOKENS_MIN: u32 = 32;
 
-/// The program.
+/// The `motion` program: opens a vote on the bus, asks every role, and rules on the votes in time.
 pub struct MotionProgram {
     params: MotionConfig,
-    /// When the vote was opened, with the time that was left then.
+    /// Opening time of the vote, with the time left then.
     opened: (Timestamp, Millis),
     /// The message that opened it.
     id: Option<MessageId>,
@@ -46,11 +43,11 @@ pub struct MotionProgram {
     /// The moment asked for, until it comes.
     wake: Option<Timestamp>,
     decisions: Vec<Decision>,
-    /// What went on the bus about roles that gave no vote, and about escalations.
+    /// Bus messages about roles without a vote, and about escalations.
     remarks: Vec<String>,
 }
 
-/// What the program asks for in one turn, with the numbers that the asks will get.
+/// Asks of one turn, with the numbers they will get.
 struct AskBatch<'a> {
     view: &'a ProgramView<'a>,
     asks: Vec<Ask>,
@@ -75,7 +72,7 @@ impl<'a> AskBatch<'a> {
 }
 
 impl MotionProgram {
-    /// Reads the parameters.
+    /// Builds the program from the parameters in `spec`.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         let params = MotionConfig::read(spec)?;
         Ok(Self {

@@ -1,4 +1,4 @@
-//! What every phase sees beside its own prompt: agents, symbols and what was said.
+//! Context of every phase beside its own prompt: agents, symbols and the session.
 //!
 //! Entries stand in the order of their worth, the least first: what was there from the beginning, then what commands
 //! brought, the newest last, and of one answer the nearest last. Where room is short, whole entries go from the front.
@@ -32,7 +32,7 @@ pub(super) struct PhaseContext {
 }
 
 impl PhaseContext {
-    /// What is there from the beginning.
+    /// Builds the context from the entries known at the start.
     pub(super) fn new(params: &PhasesConfig) -> Self {
         let mut context = Self::default();
         for agent in &params.agents {

@@ -1,4 +1,4 @@
-//! How a loop ends: the session keeps what was said, then comes the verdict.
+//! The end of a loop: the session history is written first, then the verdict follows.
 
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ impl PhasesProgram {
         self.waiting = LoopState::Storing(ask, end);
     }
 
-    /// What the session keeps.
+    /// The session entries to append.
     fn entries(&self) -> Vec<SessionEntry> {
         let entry = |who, text: &str| SessionEntry {
             who,
@@ -51,7 +51,7 @@ impl PhasesProgram {
         entries
     }
 
-    /// The history answered.
+    /// Takes in the answer of the history.
     pub(super) fn on_stored(&mut self, answer: &Text) {
         let answer: Value = serde_json::from_str(answer.as_str()).unwrap_or_default();
         let fault = ["fault", "error"]

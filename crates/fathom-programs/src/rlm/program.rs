@@ -1,5 +1,4 @@
-//! `rlm`: a question about material far larger than a model's window. The material is a variable in a sandbox; the model
-//! writes code, sees what it prints, and submits an answer. Code asks other models and child episodes through here.
+//! The episode of `rlm`, turn by turn.
 
 use super::config::{RecipeMode, RlmConfig};
 use super::report::{CellNote, RlmReport};
@@ -41,12 +40,10 @@ const SAME_MAX: u32 = 2;
 /// Cells that the report lists.
 const NOTES_MAX: usize = 200;
 
-/// What the program waits for.
+/// Input that the program waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RlmState {
-    /// The model's turn.
     Turn(AskId),
-    /// A cell.
     Cell(AskId),
 }
 
@@ -58,7 +55,7 @@ impl RlmState {
     }
 }
 
-/// The program.
+/// The `rlm` program: runs the model's code in cells, answers their questions, and takes the answer they submit.
 pub struct RlmProgram {
     pub(super) params: RlmConfig,
     schema: AnswerSchema,
@@ -68,16 +65,16 @@ pub struct RlmProgram {
     /// Set while a recipe is chosen and tried.
     pub(super) choosing: Option<RecipeSelection>,
     questions: CellQuestions,
-    /// What was said, oldest first.
+    /// Messages so far, oldest first.
     history: Vec<ChatMessage>,
-    /// What the model is told next.
+    /// Next message to the model.
     next: String,
     /// The code that runs, and the cell before it with its outcome.
     code: String,
     former: Option<(String, String)>,
     prose: u32,
     same: u32,
-    /// Whether the last reply ran into its output cap.
+    /// True if the last reply ran into its output cap.
     was_cut: bool,
     /// Most bytes of an answer.
     answer_bytes_max: usize,
@@ -85,11 +82,11 @@ pub struct RlmProgram {
     pub(super) best: Option<CellValue>,
     /// The draft that was told last.
     draft: Option<CellValue>,
-    /// What the last reply said in words, which is better than nothing.
+    /// Words of the last reply: a fallback if nothing better is submitted.
     words: String,
-    /// What the model was told last, without what is added to each turn.
+    /// Last message to the model, without the footing of each turn.
     told: String,
-    /// What the last turn cost to read.
+    /// Input tokens of the last turn.
     input_tokens: u64,
     /// Set in the last turn, with the limit that makes it so.
     last: Option<Dimension>,
@@ -97,7 +94,7 @@ pub struct RlmProgram {
 }
 
 impl RlmProgram {
-    /// Reads the parameters.
+    /// Builds the program from the parameters in `spec`.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         let params = RlmConfig::read(spec)?;
         Ok(Self {
@@ -237,7 +234,7 @@ impl RlmProgram {
         self.turn(view)
     }
 
-    /// What code has found.
+    /// The answer found by code so far.
     fn found(&self) -> Option<Text> {
         let best = self.best.as_ref().map(|value| value.text.clone());
         best.filter(|text| !text.is_blank())
@@ -336,7 +333,7 @@ impl RlmProgram {
         self.finish(EpisodeStatus::Ok, StopReason::Success, "answered")
     }
 
-    /// What was submitted is no answer: the model is told why, with what its cell printed.
+    /// Rejects a submission: the model gets the reason with the output of its cell.
     fn send_back(
         &mut self,
         value: CellValue,
@@ -354,7 +351,7 @@ impl RlmProgram {
         self.finish(EpisodeStatus::NeedsReview, StopReason::ReviewFailed, &said)
     }
 
-    /// Whether there is nothing in it. Python's `None` says nothing, unless that is what a schema asks for.
+    /// True if a value is empty. Python's `None` is, unless a schema asks for `null`.
     fn is_empty(&self, value: &CellValue) -> bool {
         let is_none = value.form == ValueFormat::Json && value.text.as_str().trim() == "null";
         value.text.is_blank() || (is_none && self.params.schema.is_none())
@@ -364,7 +361,7 @@ impl RlmProgram {
         value.text.as_str().len() > self.answer_bytes_max
     }
 
-    /// What keeps an answer from being one.
+    /// The reason that a value is not an answer.
     fn mismatch(&self, value: &CellValue) -> Option<String> {
         if self.is_empty(value) {
             return Some("it is empty".to_owned());

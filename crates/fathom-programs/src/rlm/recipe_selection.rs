@@ -43,28 +43,26 @@ Question: Is there a reason given for the delay of the bridge?
 {\"recipe\":\"filter_then_read\",\"keywords\":[\"delay\",\"bridge\"]}
 ";
 
-/// What is being done.
+/// Step of the selection.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum SelectionStep {
     /// Looking at the material.
     #[default]
     Look,
-    /// The model chooses.
     Choose,
     /// The model names other keywords for what found nothing.
     Widen,
-    /// A recipe runs.
     Run(Recipe),
 }
 
-/// How far the choice is.
+/// Progress of the selection of a recipe.
 #[derive(Debug, Default)]
 pub(super) struct RecipeSelection {
     step: SelectionStep,
     facts: MaterialFields,
     /// Recipes that found nothing.
     tried: Vec<&'static str>,
-    /// What kept a recipe from looking everywhere.
+    /// Reason that a recipe did not look everywhere.
     failed: Option<String>,
     was_asked: bool,
     /// Keywords that the model named in place of the question's own words.
@@ -255,7 +253,7 @@ impl RlmProgram {
     }
 }
 
-/// What kept a cell from its end; a recipe that finds nothing to work on has come to its end.
+/// The error that kept a cell from its end; a recipe that finds nothing to work on counts as ended.
 fn failed(error: &CellError) -> Option<String> {
     let last = error.message.as_str().trim_end().lines().next_back();
     let last = last.unwrap_or_default();

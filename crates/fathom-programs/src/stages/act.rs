@@ -20,16 +20,16 @@ pub(super) struct ActAttempt {
     /// The acting model's call, until it is over.
     ask: Option<AskId>,
     attempt: u16,
-    /// What it said so far.
+    /// Text streamed so far.
     said: String,
     /// The observer's call that is out, and how much of the text it sees.
     look: Option<(AskId, usize)>,
-    /// How much of the text was seen.
+    /// Length of the text that the observer has seen.
     seen: usize,
 }
 
 impl StagesProgram {
-    /// Begins an attempt.
+    /// Starts an attempt.
     pub(super) fn act(&mut self, asks: Vec<Ask>, view: &ProgramView<'_>) -> Vec<Ask> {
         let mut asks = asks;
         if self.acts == self.params.acts_max {

@@ -1,9 +1,4 @@
-//! `stages`: plan, refine, act while an observer reads along, verify.
-//!
-//! A plan that is missing is tried again and then put to the council; so is one that its judge does not trust. The observer
-//! reads the acting model's stream and stops it in the middle; the third time the risk is high, and the council decides
-//! whether it goes on. Commands are effects, one after the other. When the result does not verify, what can be taken back
-//! is, the last first, and everyone is told. It ends when all that was said has been delivered, or nobody knows better. A block that a stage has no right to, as an acting model's own `VERIFY:`, is not one.
+//! The episode of `stages`, from one stage to the next.
 
 use super::config::StagesConfig;
 use super::report::{StagesReport, VoteNote};
@@ -35,7 +30,7 @@ use super::prompts::PromptStage;
 use super::run_commands::{CommandRun, RevertRun};
 use crate::conclusion::Conclusion;
 
-/// The program's name.
+/// Name of the program in specifications and journals.
 pub const NAME: &str = "stages";
 
 /// Confidence below which a plan is put to the council, in thousandths.
@@ -43,23 +38,21 @@ const CONFIDENCE_MIN: u16 = 300;
 /// Characters of a block that are kept in the report.
 pub(super) const BLOCK_CHARS: usize = 8_000;
 
-/// What is awaited.
+/// Input that the program waits for.
 pub(super) enum StageState {
     /// The reply of a stage.
     Speaking(PromptStage, AskId),
     /// The acting model and its observer.
     Acting(ActAttempt),
-    /// Commands.
     Running(CommandRun),
     /// A command that takes another back.
     Reverting(RevertRun),
     /// A vote of the council. When it carries, the model acts.
     Voting(AskId, String),
-    /// Nothing any more.
     Over,
 }
 
-/// The program.
+/// The `stages` program: plans, refines, acts under an observer, verifies, and undoes what does not verify.
 pub struct StagesProgram {
     pub(super) params: StagesConfig,
     pub(super) goal: String,
@@ -67,21 +60,20 @@ pub struct StagesProgram {
     pub(super) plan: String,
     /// Tries of the present stage that brought nothing.
     tries: u32,
-    /// Attempts at acting.
     pub(super) acts: u32,
-    /// Why the acting model was stopped last, and what it had said.
+    /// Reason the acting model was stopped last, with the text it had produced.
     pub(super) stopped: Option<(String, String)>,
     pub(super) response: Option<Text>,
     decisions: Vec<Decision>,
     pub(super) report: StagesReport,
     /// Deliveries under way, and the places of their blocks in the report.
     pub(super) delivering: BTreeMap<AskId, usize>,
-    /// How it ends, once everything is delivered.
+    /// The verdict, held back until everything is delivered.
     pub(super) ending: Option<Box<ProgramVerdict>>,
 }
 
 impl StagesProgram {
-    /// Reads the parameters.
+    /// Builds the program from the parameters in `spec`.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         Ok(Self {
             params: StagesConfig::read(spec)?,

@@ -31,7 +31,6 @@ pub(super) struct CommandRun {
 /// The command that takes another back, and those that come after it.
 pub(super) struct RevertRun {
     step: CommandRun,
-    /// Why.
     why: String,
 }
 
@@ -176,7 +175,7 @@ impl StagesProgram {
         self.alert(&why, asks, view)
     }
 
-    /// What takes a command back; nothing where what it printed names nothing that could be.
+    /// The command that undoes this one; `None` if its output names nothing to undo.
     fn inverse(&self, place: usize) -> Option<EffectRequest> {
         let note = self.report.commands.get(place)?;
         let (program, args) = note.argv.split_first()?;
@@ -252,7 +251,7 @@ impl StagesProgram {
     }
 }
 
-/// What a program printed, with its code where that is not zero; all that was said where it is no program's receipt.
+/// Output of a program with its exit code unless zero; the whole text if it is not a program's receipt.
 fn printed(receipt: &str) -> String {
     #[derive(Deserialize)]
     struct CommandReceipt {

@@ -36,15 +36,15 @@ type CallSignature = (usize, String);
 struct CallSlot {
     /// Its place in the report.
     note: usize,
-    /// What is called; nothing when the call cannot be made.
+    /// Signature by which repeats are counted; `None` if the call cannot be made.
     key: Option<CallSignature>,
-    /// What the model is told of it.
+    /// Answer to the model, once known.
     told: Option<Value>,
 }
 
-/// What came of a turn's calls.
+/// Result of a turn's calls.
 pub(super) struct CallRound {
-    /// What the model is told.
+    /// Message to the model.
     pub(super) told: String,
     /// No call could be made.
     pub(super) all_invalid: bool,
@@ -293,7 +293,7 @@ impl CallHistory {
         self.open.is_empty()
     }
 
-    /// What came of the turn's calls.
+    /// Takes the results of the turn's calls.
     pub(super) fn end(&mut self) -> CallRound {
         let slots = std::mem::take(&mut self.slots);
         let keys = slots.iter().filter_map(|slot| slot.key.as_ref());
@@ -309,7 +309,7 @@ impl CallHistory {
         }
     }
 
-    /// How many calls were wanted, and what came of them.
+    /// Summary of the calls that were wanted and their outcomes.
     pub(super) fn tally(&self) -> String {
         let calls = &self.report.calls;
         let confirmed = calls
@@ -319,7 +319,7 @@ impl CallHistory {
     }
 }
 
-/// What keeps a value from meeting a schema.
+/// Up to three mismatches between a value and a schema.
 pub(super) fn problems(validator: &Validator, value: &Value) -> Option<String> {
     let problems: Vec<String> = validator
         .iter_errors(value)

@@ -1,5 +1,4 @@
-//! `tools`: a task that needs looking and doing. The model wants tools called; each call is an effect that the governor
-//! and the gateway decide about, and what comes back is told as data. The loop is bounded.
+//! The loop of `tools`: from one turn to the next.
 
 use super::config::ToolsConfig;
 use super::report::ToolsReport;
@@ -23,13 +22,13 @@ use super::calls::CallHistory;
 use crate::conclusion::Conclusion;
 use crate::reply::{after_thoughts, unfenced};
 
-/// The program's name.
+/// Name of the program in specifications and journals.
 pub const NAME: &str = "tools";
 
 /// Turns in a row with nothing but calls that could not be made.
 const INVALID_TURNS_MAX: u32 = 3;
 
-/// The program.
+/// The `tools` program: asks the model which tools to call, requests each call as an effect, and feeds back its result.
 pub struct ToolsProgram {
     params: ToolsConfig,
     schema: Option<Validator>,
@@ -38,9 +37,9 @@ pub struct ToolsProgram {
     /// The model's turn that is awaited, if it is the model's.
     awaited: Option<AskId>,
     calls: CallHistory,
-    /// What was said, oldest first.
+    /// Messages so far, oldest first.
     history: Vec<ChatMessage>,
-    /// What the model is told next.
+    /// Next message to the model.
     next: String,
     turns: u32,
     invalid_turns: u32,
@@ -50,7 +49,7 @@ pub struct ToolsProgram {
 }
 
 impl ToolsProgram {
-    /// Reads the parameters.
+    /// Builds the program from the parameters in `spec`.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         let params = ToolsConfig::read(spec)?;
         Ok(Self {
@@ -229,7 +228,7 @@ impl ToolsProgram {
         self.finish(status, StopReason::Success, said)
     }
 
-    /// What keeps an answer from being one.
+    /// The reason that a text is not an answer.
     fn mismatch(&self, answer: &str) -> Option<String> {
         let schema = self.schema.as_ref()?;
         let json = match serde_json::from_str(answer) {
