@@ -17,6 +17,8 @@ pub(super) struct Conclusion<'a> {
     /// Work done, in words.
     pub(super) work: String,
     pub(super) decisions: &'a [Decision],
+    /// Lines of the summary after the decisions.
+    pub(super) notes: Vec<String>,
 }
 
 impl Conclusion<'_> {
@@ -45,7 +47,9 @@ impl Conclusion<'_> {
             report: None,
             summary: ResultSummary::new(
                 [format!("asked: {goal}"), head, format!("{said}; {work}")],
-                decided.map(|decision| decision.what.as_str().to_owned()),
+                decided
+                    .map(|decision| decision.what.as_str().to_owned())
+                    .chain(self.notes),
             ),
             artifacts: Vec::new(),
             decisions: self.decisions.to_vec(),

@@ -12,6 +12,8 @@ pub mod rlm;
 pub mod stages;
 pub mod tools_loop;
 
+pub use ask_batch::AskBatch;
+
 use fathom_core::episode::program::{Program, ProgramError, ProgramFactory};
 use fathom_core::journal::event::ProgramSpec;
 

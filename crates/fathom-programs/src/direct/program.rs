@@ -263,6 +263,7 @@ impl DirectProgram {
             said,
             work: format!("{} calls", self.calls),
             decisions: &self.decisions,
+            notes: Vec::new(),
         };
         vec![Ask::Finish(Box::new(ProgramVerdict {
             verification_needed: status != EpisodeStatus::Ok && self.params.review.is_some(),

@@ -4,6 +4,7 @@ use super::config::MotionConfig;
 use std::collections::BTreeMap;
 
 use super::reply::{RoleBallot, SCHEMA, TASK};
+use crate::ask_batch::AskBatch;
 use fathom_core::contract::stop::StopReason;
 use fathom_core::council_bus::{
     CouncilRole, EscalationCause, EscalationTracker, HeartbeatState, MessageDraft, MessageId,
@@ -47,28 +48,10 @@ pub struct MotionProgram {
     remarks: Vec<String>,
 }
 
-/// Asks of one turn, with the numbers they will get.
-struct AskBatch<'a> {
+/// One turn of the program: its view, and the asks in the making.
+struct MotionTurn<'a> {
     view: &'a ProgramView<'a>,
-    asks: Vec<Ask>,
-    next: AskId,
-}
-
-impl<'a> AskBatch<'a> {
-    fn new(view: &'a ProgramView<'a>) -> Self {
-        Self {
-            view,
-            asks: Vec::new(),
-            next: view.next_ask,
-        }
-    }
-
-    fn push(&mut self, ask: Ask) -> AskId {
-        let id = self.next;
-        self.next = id.next();
-        self.asks.push(ask);
-        id
-    }
+    asks: AskBatch,
 }
 
 impl MotionProgram {
@@ -96,8 +79,8 @@ impl MotionProgram {
     }
 
     /// Puts a message on the bus and takes it in as every reader will. Says whether it counts, to the bus as well.
-    fn post(&mut self, draft: MessageDraft, turn: &mut AskBatch<'_>) -> bool {
-        let ask = turn.push(Ask::Post(Box::new(draft.clone())));
+    fn post(&mut self, draft: MessageDraft, turn: &mut MotionTurn<'_>) -> bool {
+        let ask = turn.asks.push(Ask::Post(Box::new(draft.clone())));
         let envelope = draft.stamp(turn.view.episode, ask, turn.view.at);
         let taken = self.assembly.take(&envelope, self.moment(turn.view));
         if let Err(reason) = taken {
@@ -107,31 +90,36 @@ impl MotionProgram {
     }
 
     /// Tells the bus something that binds nobody.
-    fn remark(&mut self, what: &str, turn: &mut AskBatch<'_>) {
+    fn remark(&mut self, what: &str, turn: &mut MotionTurn<'_>) {
         self.remarks.push(what.to_owned());
         let mut info = MessageDraft::info(self.params.proposer, what);
         if let Some(motion) = self.id {
             info = info.about(motion);
         }
-        turn.push(Ask::Post(Box::new(info)));
+        turn.asks.push(Ask::Post(Box::new(info)));
     }
 
-    fn escalate(&mut self, about: MessageId, causes: &[EscalationCause], turn: &mut AskBatch<'_>) {
+    fn escalate(
+        &mut self,
+        about: MessageId,
+        causes: &[EscalationCause],
+        turn: &mut MotionTurn<'_>,
+    ) {
         for cause in causes {
             self.remarks.push(format!("escalated to prime: {cause}"));
             let draft = MessageDraft::escalation(self.params.proposer, cause.to_string());
             let draft = draft.about(about).at_risk(self.params.risk);
-            turn.push(Ask::Post(Box::new(draft)));
+            turn.asks.push(Ask::Post(Box::new(draft)));
         }
     }
 
-    fn open(&mut self, goal: &Text, turn: &mut AskBatch<'_>) {
+    fn open(&mut self, goal: &Text, turn: &mut MotionTurn<'_>) {
         self.opened = (turn.view.at, turn.view.time_left);
         if self.params.proposal.trim().is_empty() {
             goal.as_str().clone_into(&mut self.params.proposal);
         }
         let (risk, confidence) = (self.params.risk, self.params.confidence);
-        let motion = MessageId::of(turn.view.episode, turn.next);
+        let motion = MessageId::of(turn.view.episode, turn.asks.next());
         let causes = self.escalations.look(motion, risk, confidence);
         if !causes.is_empty() && !self.params.roles.contains(&CouncilRole::Prime) {
             self.params.roles.push(CouncilRole::Prime);
@@ -145,7 +133,7 @@ impl MotionProgram {
         let at = self.moment(turn.view);
         let seats: Vec<CouncilRole> = self.assembly.active().collect();
         for role in seats {
-            let ask = turn.push(self.call(role, &causes));
+            let ask = turn.asks.push(self.call(role, &causes));
             self.open.insert(ask, role);
             self.liveness.asked(role, at);
         }
@@ -180,14 +168,14 @@ impl MotionProgram {
         }))
     }
 
-    fn heard(&mut self, role: CouncilRole, turn: &mut AskBatch<'_>) {
+    fn heard(&mut self, role: CouncilRole, turn: &mut MotionTurn<'_>) {
         let at = self.moment(turn.view);
         if let Some(pulse) = self.liveness.heard(role, at) {
             self.post(MessageDraft::heartbeat(role, pulse), turn);
         }
     }
 
-    fn on_reply(&mut self, role: CouncilRole, reply: &ModelReply, turn: &mut AskBatch<'_>) {
+    fn on_reply(&mut self, role: CouncilRole, reply: &ModelReply, turn: &mut MotionTurn<'_>) {
         self.heard(role, turn);
         self.liveness.ended(role);
         let Some(motion) = self.id else { return };
@@ -216,12 +204,12 @@ impl MotionProgram {
     }
 
     /// A call that brought nothing: no vote, and no sign of life either.
-    fn on_nothing(&mut self, role: CouncilRole, why: &str, turn: &mut AskBatch<'_>) {
+    fn on_nothing(&mut self, role: CouncilRole, why: &str, turn: &mut MotionTurn<'_>) {
         self.liveness.ended(role);
         self.remark(&format!("{role}: no vote: {why}"), turn);
     }
 
-    fn on_tick(&mut self, turn: &mut AskBatch<'_>) {
+    fn on_tick(&mut self, turn: &mut MotionTurn<'_>) {
         self.wake = None;
         for role in self.liveness.look(self.moment(turn.view)) {
             self.remarks.push(format!("{role}: silent, inactive"));
@@ -233,7 +221,7 @@ impl MotionProgram {
     }
 
     /// Closes the vote when there is nobody left to wait for, and waits on otherwise.
-    fn go_on(&mut self, turn: &mut AskBatch<'_>) {
+    fn go_on(&mut self, turn: &mut MotionTurn<'_>) {
         let Some(motion) = self.id else { return };
         let at = self.moment(turn.view);
         let deadline = self.assembly.deadline(motion).unwrap_or(at);
@@ -246,13 +234,13 @@ impl MotionProgram {
             let wake = turn.view.at.plus(next.since(at));
             if self.wake.is_none_or(|asked| wake < asked) {
                 self.wake = Some(wake);
-                turn.push(Ask::Wake(wake));
+                turn.asks.push(Ask::Wake(wake));
             }
             return;
         }
         if let Some(outcome) = self.assembly.close(motion).cloned() {
             let verdict = self.verdict(&outcome);
-            turn.push(Ask::Finish(Box::new(verdict)));
+            turn.asks.push(Ask::Finish(Box::new(verdict)));
         }
     }
 
@@ -298,7 +286,10 @@ impl MotionProgram {
 
 impl Program for MotionProgram {
     fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
-        let mut turn = AskBatch::new(view);
+        let mut turn = MotionTurn {
+            view,
+            asks: AskBatch::new(view),
+        };
         match input {
             ProgramInput::Start(started) => self.open(&started.goal, &mut turn),
             ProgramInput::Delta { ask, .. } => {
@@ -332,7 +323,7 @@ impl Program for MotionProgram {
             }
         }
         self.go_on(&mut turn);
-        turn.asks
+        turn.asks.list
     }
 
     fn partial(&self) -> Option<Text> {

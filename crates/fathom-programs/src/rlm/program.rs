@@ -417,6 +417,7 @@ impl RlmProgram {
             said,
             work: super::prompts::work(turns, calls, self.questions.spawned),
             decisions: &[],
+            notes: Vec::new(),
         };
         vec![Ask::Finish(Box::new(ProgramVerdict {
             report: self.report(),

@@ -394,6 +394,7 @@ impl StagesProgram {
                 self.report.commands.len()
             ),
             decisions: &self.decisions,
+            notes: Vec::new(),
         };
         self.ending = Some(Box::new(close.verdict()));
         self.end()

@@ -278,6 +278,7 @@ impl ToolsProgram {
             said,
             work: format!("{} turns, {}", self.turns, self.calls.tally()),
             decisions: &[],
+            notes: Vec::new(),
         };
         vec![Ask::Finish(Box::new(ProgramVerdict {
             report: self.report(),
