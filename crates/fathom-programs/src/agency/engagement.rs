@@ -175,6 +175,7 @@ impl EngagementProgram {
     fn send(&mut self, draft: AnswerDraft, view: &ProgramView<'_>) -> Vec<Ask> {
         let for_person = draft.risky
             || draft.reply.is_empty()
+            // These wait for a person, whatever risk the model states.
             || matches!(draft.intent.as_str(), "spam" | "complaint");
         match (&self.params.lane.reply, self.comments.front()) {
             (Some(reply), Some(comment)) if !for_person => {
@@ -291,6 +292,7 @@ impl EngagementProgram {
                 self.comments
                     .retain(|comment| !done.contains(comment.id.as_str()));
                 let most = self.params.limits.replies_max as usize;
+                // After the answered ones are gone: otherwise old comments would use up the limit of every round.
                 self.comments.truncate(most);
                 self.next(view)
             }
@@ -376,6 +378,7 @@ impl Program for EngagementProgram {
             ProgramInput::Failed { ask, failure } if ask == self.awaited => {
                 let draft = AnswerDraft {
                     intent: "other".to_owned(),
+                    // The model could not be asked, so nobody has judged the comment.
                     risky: true,
                     reply: String::new(),
                 };

@@ -80,6 +80,7 @@ impl VerifierProgram {
     fn look(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         self.awaited = view.next_ask;
         self.looks += 1;
+        // Each look has its own event, or it would be the same effect, which is sent once.
         let event = format!("{}/{}", self.params.report, self.looks);
         let request = self.params.look.request(&event, &self.params.arguments);
         vec![Ask::Effect(request)]
@@ -120,6 +121,7 @@ impl VerifierProgram {
         self.awaited = view.next_ask;
         let below = VerifierConfig {
             looks_left,
+            // Each verifier leaves a record of its own.
             report: format!("{}-again", self.params.report),
             ..self.params.clone()
         };
@@ -131,6 +133,7 @@ impl VerifierProgram {
             goal: self.goal.clone(),
             role: AgentRole::Verifier,
             program: below.spec(),
+            // A look is an effect and needs no tokens.
             at_least: Amounts::ZERO,
         };
         vec![spawn.ask(&self.params.member, view)]
@@ -181,7 +184,7 @@ impl VerifierProgram {
     }
 }
 
-/// The id of the thing of which this is said somewhere in an answer.
+/// The `id` of the first object in `answer` that has a value equal to `said`.
 fn id_beside(answer: &Value, said: &str) -> Option<String> {
     match answer {
         Value::Object(map) => {

@@ -47,6 +47,7 @@ impl SeatPanel {
         view: &ProgramView<'_>,
     ) -> (Self, Vec<Ask>) {
         let episodes: u64 = briefs.iter().map(ChiefBrief::episodes).sum();
+        // If not all can have their sub-chiefs, none reserves them: the first would take what the last ones need.
         let fits = episodes <= view.left.episodes;
         let mut asks = Vec::new();
         let mut panel = Self::default();
@@ -74,6 +75,7 @@ impl SeatPanel {
                 role: AgentRole::Planner,
                 contract: contract(&brief, view),
                 at_least,
+                // The contract and the time bound a seat; the parent shares out what is left.
                 at_most: Amounts::MAX,
                 time_max: Some(brief.time_max(view.time_left)),
                 program: brief.spec(),

@@ -57,7 +57,9 @@ impl Default for DirectConfig {
             system: String::new(),
             material: Vec::new(),
             output_tokens_max: 1024,
+            // With fewer tokens left a reply is a torn sentence, which is worth less than ending with what there is.
             output_tokens_min: 32,
+            // Bounds a model that never stops: nine caps of output are about nine thousand tokens.
             continuations_max: 8,
             temperature_milli: None,
             stream: true,

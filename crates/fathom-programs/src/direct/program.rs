@@ -22,6 +22,7 @@ use fathom_core::text::Text;
 pub const NAME: &str = "direct";
 
 /// Rewrites asked for when the answer does not meet its schema.
+// Each rewrite costs a whole answer, and the schema is repeated with every call.
 const SENT_BACK_MAX: u32 = 2;
 
 /// The `direct` program: asks the model once, continues cut replies, and has the answer judged where a rubric is given.
@@ -109,6 +110,7 @@ impl DirectProgram {
     }
 
     fn on_reply(&mut self, reply: &ModelReply, view: &ProgramView<'_>) -> Vec<Ask> {
+        // Thoughts stay in the draft until the answer is whole: a thought may be cut off and end in a continuation.
         self.draft.push_str(reply.text.as_str());
         self.speaking = (0, String::new());
         if reply.ending == FinishReason::Complete {
@@ -172,6 +174,7 @@ impl DirectProgram {
         self.sent_back += 1;
         let is_continued = |message: &ChatMessage| message.text.as_str() == CONTINUE;
         if self.more.last().is_some_and(is_continued) {
+            // The draft was nothing but thoughts, so there is nothing to continue: the question is asked afresh.
             self.more.clear();
         }
         self.call_again(view)
@@ -280,6 +283,7 @@ impl Program for DirectProgram {
                 self.call(Vec::new(), view)
             }
             ProgramInput::Delta { ask, attempt, text } if ask == self.awaited => {
+                // A retry streams from its beginning again; keeping both would show the start twice.
                 if self.speaking.0 != attempt {
                     self.speaking = (attempt, String::new());
                 }

@@ -52,6 +52,7 @@ pub(super) fn critique(
             recursion,
             ..Contract::default()
         },
+        // Enough for a verdict and its reason.
         at_least: Amounts {
             tokens: 64,
             calls: 1,

@@ -81,6 +81,7 @@ impl MotionProgram {
     /// Puts a message on the bus and takes it in as every reader will. Says whether it counts, to the bus as well.
     fn post(&mut self, draft: MessageDraft, turn: &mut MotionTurn<'_>) -> bool {
         let ask = turn.asks.push(Ask::Post(Box::new(draft.clone())));
+        // Stamped with the number of its ask, as readers of the journal will, so that both count the same messages.
         let envelope = draft.stamp(turn.view.episode, ask, turn.view.at);
         let taken = self.assembly.take(&envelope, self.moment(turn.view));
         if let Err(reason) = taken {
@@ -114,11 +115,14 @@ impl MotionProgram {
     }
 
     fn open(&mut self, goal: &Text, turn: &mut MotionTurn<'_>) {
+        // The moment and the time left then: their difference to now gives active time, which the wall clock does
+        // not.
         self.opened = (turn.view.at, turn.view.time_left);
         if self.params.proposal.trim().is_empty() {
             goal.as_str().clone_into(&mut self.params.proposal);
         }
         let (risk, confidence) = (self.params.risk, self.params.confidence);
+        // Before the proposal is posted: its own id is that of the next ask, and the escalations refer to it.
         let motion = MessageId::of(turn.view.episode, turn.asks.next());
         let causes = self.escalations.look(motion, risk, confidence);
         if !causes.is_empty() && !self.params.roles.contains(&CouncilRole::Prime) {
@@ -177,6 +181,7 @@ impl MotionProgram {
 
     fn on_reply(&mut self, role: CouncilRole, reply: &ModelReply, turn: &mut MotionTurn<'_>) {
         self.heard(role, turn);
+        // A role whose call has ended cannot fall silent any more.
         self.liveness.ended(role);
         let Some(motion) = self.id else { return };
         let Some(said) = super::reply::read(reply.text.as_str()) else {
@@ -190,6 +195,7 @@ impl MotionProgram {
         let draft = MessageDraft::vote(role, motion, ballot, &reason)
             .confident(Some(confidence))
             .at_risk(self.params.risk);
+        // A vote that the bus does not count decides nothing and must not raise an alarm either.
         if !self.post(draft, turn) {
             return;
         }
@@ -232,6 +238,7 @@ impl MotionProgram {
                 .next_look()
                 .map_or(deadline, |look| look.min(deadline));
             let wake = turn.view.at.plus(next.since(at));
+            // Only an earlier moment needs a new ask; a later one is found when the one asked for comes.
             if self.wake.is_none_or(|asked| wake < asked) {
                 self.wake = Some(wake);
                 turn.asks.push(Ask::Wake(wake));

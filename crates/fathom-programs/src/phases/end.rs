@@ -25,6 +25,7 @@ impl PhasesProgram {
             DomainAccess::Write,
             request.to_string(),
         )));
+        // The verdict waits for the history, so that a failed write stands among its warnings.
         self.waiting = LoopState::Storing(ask, end);
     }
 

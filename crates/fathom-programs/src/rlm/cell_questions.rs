@@ -70,8 +70,10 @@ impl CellQuestions {
         self.open.clear();
         let calls = std::mem::take(&mut self.calls);
         let unsent = calls.keys().filter(|ask| !view.was_sent(**ask));
+        // Calls that were queued but never sent cost nothing, and the report counts what was paid for.
         self.subcalls -= unsent.count() as u64;
         for leaf in calls.values() {
+            // The cancelled call will never answer, so a later cell with the same prompt must ask again.
             self.leaves.remove(leaf);
         }
         let children = std::mem::take(&mut self.children);
@@ -106,6 +108,7 @@ impl CellQuestions {
             missing: count,
             bytes: 0,
         };
+        // Before the asks are made: an empty prompt settles its place at once.
         self.open.insert(id, open);
         let mut asks = Vec::new();
         match &question.call {
@@ -115,6 +118,7 @@ impl CellQuestions {
                 tokens_max,
             } => {
                 let cap = params.leaf_tokens_max;
+                // The code may lower the cap, never raise it: the code is written by the model that the cap is for.
                 let tokens_max = tokens_max.map_or(cap, |most| most.clamp(1, cap));
                 for (entry, prompt) in prompts.iter().enumerate() {
                     let leaf = LeafCall {
@@ -141,6 +145,7 @@ impl CellQuestions {
             }
             CellCall::Budget => {}
         }
+        // An empty list has nothing to wait for, and the cell would block for ever without this answer.
         asks.extend(self.answered(id));
         asks
     }
@@ -175,6 +180,7 @@ impl CellQuestions {
                 asks.push(model_call(leaf, params));
                 if self.leaves.len() == REMEMBERED_MAX {
                     self.leaves
+                        // Calls in flight stay, because places wait for them; answers can be asked for again.
                         .retain(|_, known| matches!(known, LeafState::Asked(_)));
                 }
                 self.leaves.insert(digest, LeafState::Asked(vec![place]));

@@ -14,6 +14,7 @@ use fathom_core::sandbox::{CellTask, ContextSource, ValueFormat};
 pub(super) fn sharing(params: &RlmConfig) -> ProgramSpec {
     let inherited = |(index, given): (usize, &MaterialItem)| MaterialItem {
         name: given.name.clone(),
+        // The child's prompt shows no more previews than this, and every child's specification goes into the journal.
         preview: if index < PREVIEWS_MAX {
             given.preview.clone()
         } else {
@@ -34,8 +35,10 @@ pub(super) fn child(
 ) -> ProgramSpec {
     let child = RlmConfig {
         given,
+        // The parent's model is told of them; a child cannot do anything about it.
         skipped: Vec::new(),
         source,
+        // The schema is for the answer to the user; a child's answer goes back to code.
         schema: None,
         turns_max: params.turns_max,
         limits: params.limits,
@@ -65,11 +68,13 @@ pub(super) fn spawn(task: &CellTask, program: ProgramSpec, view: &ProgramView<'_
             recursion: view.contract.recursion.clone(),
             ..Contract::default()
         },
+        // Enough for one short call: with less the child would end before it starts.
         at_least: Amounts {
             tokens: 64,
             calls: 1,
             ..Amounts::ZERO
         },
+        // What the parent has left bounds it already; a guess here could only be too tight.
         at_most: Amounts::MAX,
         time_max: None,
     }))
@@ -84,6 +89,7 @@ pub(super) fn passed(text: &str, form: ValueFormat) -> MaterialItem {
         chars: text.chars().count() as u64,
         lines: text.lines().count() as u64,
         preview: text.chars().take(super::program::PREVIEW_CHARS).collect(),
+        // The part lives in the journal with the cell's question, so there is no file to verify.
         digest: Digest::default(),
         place: MaterialSource::Passed,
     }

@@ -21,9 +21,12 @@ impl LeafCall<'_> {
     pub(super) fn digest(&self) -> Digest {
         let mut hasher = Sha256::new();
         for text in [Some(self.prompt), self.pattern].into_iter().flatten() {
+            // The length keeps prompt and pattern apart: without it, moving text from one to the other gives the same
+            // digest.
             hasher.update((text.as_str().len() as u64).to_le_bytes());
             hasher.update(text.as_str());
         }
+        // A shorter cap may cut the reply, so its answer does not stand for a longer one.
         hasher.update(self.tokens_max.to_le_bytes());
         Digest(hasher.finalize().into())
     }
@@ -40,12 +43,18 @@ pub(super) fn model_call(leaf: &LeafCall<'_>, params: &RlmConfig) -> Ask {
         recall: params.reuse.then(|| ReuseGrant {
             scope: "rlm leaf".to_owned(),
             question: leaf.prompt.clone(),
+            // Only the same prompt counts: leaf calls on neighbouring entries are alike, and their answers are not.
             similarity_min_milli: None,
         }),
+        // Cells of sibling episodes may ask the same thing; the run then sends one request for all of them.
         once: true,
+        // The cell waits for the whole answer, so streaming would only fill the journal.
         delivery: ReplyMode::Whole,
         timeout: params.timeout,
+        // Not counted as an outage of the episode: many leaf calls may fail at once, and the code can catch each
+        // failure.
         on_outage: OnOutage::Tell,
+        // The one call that closing leaves is for the turn that submits the answer.
         may_close: false,
         ..ModelAsk::new(ModelRole::Sub, packet)
     }))

@@ -38,6 +38,7 @@ const CHILD_ANSWER_BYTES_MAX: usize = 256 << 10;
 const SAME_MAX: u32 = 2;
 
 /// Cells that the report lists.
+// The report is part of one journal record, so it must not grow with the number of turns.
 const NOTES_MAX: usize = 200;
 
 /// Input that the program waits for.
@@ -133,6 +134,7 @@ impl RlmProgram {
             );
         }
         self.report.iterations += 1;
+        // Fixed before the call: the reply is judged by what the model was told, not by the budget it leaves.
         self.last = self.limit(view);
         let mut said = std::mem::take(&mut self.next);
         if std::mem::take(&mut self.was_cut) {
@@ -161,6 +163,7 @@ impl RlmProgram {
             output_tokens_min: self.params.output_tokens_max.min(64),
             temperature_milli: self.params.temperature_milli,
             timeout: self.params.timeout,
+            // Only a root can wait for a person; the parent of a child has to learn of the outage.
             on_outage: if view.depth == 0 {
                 OnOutage::Wait
             } else {
@@ -186,6 +189,7 @@ impl RlmProgram {
         }
         self.history
             .push(ChatMessage::new(Speaker::Assistant, reply.text.clone()));
+        // Code of a cut reply is run all the same; the next message says that the reply was cut.
         self.was_cut = reply.ending == FinishReason::Truncated;
         self.input_tokens = reply.usage.input_tokens;
         let ParsedTurn { turn, words } = super::reply::read(said);
@@ -264,6 +268,7 @@ impl RlmProgram {
                 took: end.took,
             });
         }
+        // Before the submission is looked at, so that a submission overrides a draft of the same cell.
         self.hear_draft(end.draft.as_ref());
         if let Some(submitted) = &end.submitted {
             self.choosing = None;
@@ -276,6 +281,7 @@ impl RlmProgram {
             };
         }
         let keeps_session = match &end.error {
+            // Without a sandbox every further turn would fail in the same way and still cost a call.
             Some(error) if error.kind == CellErrorKind::Unavailable => {
                 let why = format!("no sandbox: {}", error.message.as_str());
                 let class = ErrorClass::Cell;
@@ -294,6 +300,7 @@ impl RlmProgram {
     fn go_on(&mut self, said: String, view: &ProgramView<'_>) -> Vec<Ask> {
         let now = (
             std::mem::take(&mut self.code),
+            // Errors name the number of their cell, which differs even if the code and the error are the same.
             super::prompts::without_numbers(&said),
         );
         self.same = if self.former.as_ref() == Some(&now) {

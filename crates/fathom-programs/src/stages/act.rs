@@ -86,6 +86,8 @@ impl StagesProgram {
             }
             ProgramInput::Reply { ask, reply } if acting.ask == Some(ask) => {
                 acting.ask = None;
+                // Deltas may be missing, as in a reply that was not streamed: then the observer starts from the whole
+                // text.
                 if acting.said != reply.text.as_str() {
                     reply.text.as_str().clone_into(&mut acting.said);
                     acting.unsee();
@@ -132,6 +134,7 @@ impl StagesProgram {
         let StageState::Acting(acting) = &self.now else {
             return Vec::new();
         };
+        // One look at a time: two verdicts on overlapping text could arrive in either order.
         if acting.look.is_some() {
             return Vec::new();
         }
@@ -142,6 +145,7 @@ impl StagesProgram {
             let said = acting.said.clone();
             return self.accept(&said, view);
         }
+        // At the end even a short rest is looked at, so that nothing is taken unseen.
         if !is_over && unseen.chars().count() < self.params.look_every as usize {
             return Vec::new();
         }
@@ -171,6 +175,7 @@ impl StagesProgram {
         }
         let why = clip(why, 400);
         self.report.interrupts += 1;
+        // The next attempt sees what it had said, or it would make the same start again.
         self.stopped = Some((why.clone(), prompts::bounded(&said, SHOWN_CHARS)));
         self.show(BlockKind::Marked(Marker::Interrupt), &why, &mut asks, view);
         let count = self.report.interrupts;

@@ -129,6 +129,7 @@ impl StagesProgram {
             PromptStage::Plan | PromptStage::Refine | PromptStage::Act => {
                 self.params.output_tokens_max
             }
+            // These reply with a word and a reason, and the observer is called many times for one attempt.
             PromptStage::Observe | PromptStage::Verify => self.params.look_tokens_max,
         };
         let pattern = stage.pattern().filter(|_| self.params.structured);
@@ -137,6 +138,7 @@ impl StagesProgram {
             output_tokens_min: output_tokens_max.min(32),
             temperature_milli: self.params.temperature_milli,
             pattern: pattern.map(Text::from),
+            // The observer reads along while the acting model writes.
             delivery: ReplyMode::Streamed,
             timeout: self.params.timeout,
             on_outage: if view.depth == 0 {
@@ -256,6 +258,7 @@ impl StagesProgram {
         let verify = verify.unwrap_or_else(|| "fail: the verifier said neither".to_owned());
         let mut asks = Vec::new();
         self.show(BlockKind::Marked(Marker::Verify), &verify, &mut asks, view);
+        // A verifier that gives no verdict counts as failed, so that unverified work is undone.
         self.report.verified = Some(success == Some(true));
         if success == Some(true) {
             asks.extend(self.finish(
@@ -345,6 +348,7 @@ impl StagesProgram {
             what: Text::new(format!("council: {said}")),
             rationale: Text::new(super::prompts::bounded(proposal, 400)),
         });
+        // Anything but a carried motion ends the work: an undecided or broken vote is not a permission.
         if let Some(MotionRuling::Carried { .. }) = ruling {
             return self.act(Vec::new(), view);
         }

@@ -43,6 +43,7 @@ impl StagesProgram {
                 let command = read.map_err(|refusal| format!("no command was run: {refusal}"))?;
                 if self.params.action(command.program()).is_none() {
                     let line = prompts::line(&command);
+                    // All or none: the commands before it may only make sense together with it.
                     return Err(format!("no command was run: `{line}` is none that can be"));
                 }
                 commands.push(command);
@@ -57,6 +58,7 @@ impl StagesProgram {
         Some(EffectRequest {
             tool: tool.to_owned(),
             target: offered.target.clone(),
+            // The place of a command in the report is part of the key: the same words twice are two effects.
             event: format!("{}/{tool}/{key}", self.params.event),
             arguments: Text::new(canonical(&json!({ "args": args }))),
             class: offered.class,
@@ -150,6 +152,7 @@ impl StagesProgram {
         asks: Vec<Ask>,
         view: &ProgramView<'_>,
     ) -> Vec<Ask> {
+        // Last first, because a later command may build on what an earlier one made.
         let notes = self.report.commands.iter().enumerate().rev();
         let done = notes.filter(|(_, note)| note.fate == CommandFate::Done && note.reversible);
         let next = done.map(|(place, _)| place).collect();
@@ -200,6 +203,7 @@ impl StagesProgram {
         let RevertRun { mut step, why } = reverting;
         let fate = match outcome {
             EffectOutcome::Confirmed { .. } => CommandFate::Reverted,
+            // The undoing failed, so the command stands as it was, and the alert says so.
             EffectOutcome::Failed { .. } => CommandFate::Done,
             EffectOutcome::Unknown { .. } => {
                 // What nobody knows is not gone on from.

@@ -80,6 +80,7 @@ impl ToolsProgram {
             .filter(|spec| allowed.contains(&spec.name))
             .cloned()
             .collect();
+        // The model was told that no tool can be called any more, so a call in this turn is only text.
         if self.is_last_turn {
             said = format!("{said}\n\n{}", super::prompts::LAST);
             tools.clear();
@@ -134,6 +135,7 @@ impl ToolsProgram {
         self.awaited = None;
         let wanted = self.wanted(reply);
         let words = after_thoughts(reply.text.as_str());
+        // Kept even beside calls: should the budget end before another answer, these words are better than nothing.
         if !words.trim().is_empty() {
             self.best = Some(Text::from(words.trim()));
         }
@@ -173,6 +175,7 @@ impl ToolsProgram {
     /// All calls of the turn came to something.
     fn after_calls(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         let round = self.calls.end();
+        // Checked before the invalid turns: a call that can be made but leads nowhere is the more telling reason.
         if round.repeats {
             return self.finish(
                 EpisodeStatus::NeedsReview,
@@ -180,6 +183,7 @@ impl ToolsProgram {
                 "the same call had the same outcome again and again",
             );
         }
+        // One valid call resets the count, because the model has then understood the form of a call.
         self.invalid_turns = if round.all_invalid {
             self.invalid_turns + 1
         } else {
@@ -217,6 +221,7 @@ impl ToolsProgram {
             let why = "a limit ended the work before the model did";
             return self.finish(EpisodeStatus::NeedsReview, self.exhausted(view), why);
         }
+        // An answer may rest on an effect that perhaps did not happen; only a person can settle that.
         let (status, said) = if self.calls.is_in_doubt {
             (
                 EpisodeStatus::NeedsReview,
@@ -260,6 +265,7 @@ impl ToolsProgram {
         reason: &Refusal,
         view: &ProgramView<'_>,
     ) -> Vec<Ask> {
+        // Every other call of the episode would be refused as well, so the model cannot work around these.
         if let Refusal::Killed { .. } | Refusal::Stopping = reason {
             return self.on_refused(reason);
         }

@@ -154,6 +154,7 @@ impl SeatBallots {
                 }
                 Vec::new()
             }
+            // Asked again without leave to reuse, or the same unreadable answer would come back.
             (Err(_), Some(_)) => {
                 *draw = SampleState::Open(view.next_ask);
                 vec![voter.ask(at, false, view)]
@@ -202,6 +203,7 @@ impl SeatBallots {
                     samples.failed += 1;
                     failure = why.clone();
                 }
+                // A failed call says more about the seat than a budget that refused the next one.
                 SampleState::Refused(message) if samples.failed == 0 => {
                     let message = message.clone();
                     failure = SeatFailure::Refused { message };

@@ -34,6 +34,7 @@ impl ChiefBrief {
         if self.levels == 0 {
             return Vec::new();
         }
+        // A brief is read without the checks of a council's configuration, so the hard cap is applied here.
         let most = self.rules.sub_chiefs_max.min(SUB_CHIEFS_MAX);
         touched(&self.seat, &self.path, &self.touched, most.into())
     }

@@ -80,6 +80,7 @@ impl ChiefProgram {
         let (panel, mut asks) = SeatPanel::ask(SUB_CHIEF, &self.question, subs, view);
         self.panel = Some(panel);
         if self.brief.rules.compare {
+            // Its own calls follow the spawns in the same batch, so their numbers start after them.
             let before = u32::try_from(asks.len()).unwrap_or(u32::MAX);
             asks.extend(self.vote(before, view));
         }
@@ -98,6 +99,7 @@ impl ChiefProgram {
         if let Some(own) = &self.own
             && !own.is_open()
         {
+            // Kept from the first time: the panel may still be out, and its time is not that of the vote.
             self.own_after.get_or_insert(view.at.since(self.began));
         }
         let is_open = self.own.as_ref().is_some_and(SeatBallots::is_open)
@@ -164,12 +166,14 @@ impl ChiefProgram {
         let reused_calls =
             reused_own + children.iter().map(|child| child.reused_calls).sum::<u64>();
         let alone = own.and_then(|own| own.cast.ok());
+        // A time without a vote would count a failure as a fast answer in the comparison.
         let alone_ms = alone.as_ref().and(self.own_after);
         let tally = tally_seats(&children);
         let cast = tally.map(|tally| SeatVote {
             vote: tally.vote,
             confidence: tally.confidence,
             reasoning: self.reasoning(tally.vote, tally.tied, &children),
+            // A weighed vote rests on several passages; each sub-chief's own source stands in its report.
             source: None,
         });
         SeatReport {
@@ -250,6 +254,8 @@ impl Program for ChiefProgram {
                 if self.synthesis == Some(ask) =>
             {
                 self.synthesis = None;
+                // Empty words mean that synthesis was tried: the reasoning is then composed without a model, and not
+                // tried again.
                 self.words = Some(String::new());
                 Vec::new()
             }
