@@ -31,6 +31,8 @@ impl Conclusion<'_> {
         );
         let goal = clip(self.goal, 120);
         let next_actions = match self.status {
+            // Only here does a person have something to decide: a success needs no one, and a failure names its
+            // cause.
             EpisodeStatus::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
                 tried: Text::new(format!("{work} on: {goal}")),
                 known: Text::new(head.clone()),
@@ -44,6 +46,7 @@ impl Conclusion<'_> {
             status: self.status,
             stop: self.stop,
             answer: self.answer,
+            // Programs with a report fill it in over this verdict.
             report: None,
             summary: ResultSummary::new(
                 [format!("asked: {goal}"), head, format!("{said}; {work}")],

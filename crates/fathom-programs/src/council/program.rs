@@ -66,6 +66,7 @@ impl CouncilProgram {
             return Vec::new();
         }
         let votes = self.panel.reports();
+        // Only after every seat has ended: words put together earlier would leave out a late vote.
         if self.params.synthesis == SynthesisMode::Model
             && self.words.is_none()
             && let Some(decision) = tally_seats(&votes)
@@ -119,6 +120,7 @@ impl CouncilProgram {
             .filter(|seat| seat.cast.is_some())
             .count();
         let chiefs = report.votes.len();
+        // A chief refused by the budget makes the decision one for a person even if the others have a majority.
         let (status, stop) = match (report.vote, self.panel.refusal()) {
             (_, Some(Refusal::Budget { dimension } | Refusal::Closing { dimension })) => {
                 let dimension = *dimension;
@@ -182,6 +184,7 @@ impl CouncilProgram {
 
 impl Program for CouncilProgram {
     fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
+        // The report is made outside of inputs too, where no clock is at hand.
         self.last = view.at;
         match input {
             ProgramInput::Start(started) => return self.start(started, view),
@@ -223,6 +226,7 @@ impl Program for CouncilProgram {
 
 /// The briefs of the chiefs.
 fn briefs(params: &CouncilConfig, assessment: &ComplexityAssessment) -> Vec<ChiefBrief> {
+    // A simple question names its domains as well, but its chiefs get no seats to ask.
     let touched = if assessment.complex {
         assessment.seats.clone()
     } else {

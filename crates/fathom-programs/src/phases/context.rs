@@ -77,6 +77,7 @@ impl PhaseContext {
     pub(super) fn say(&mut self, words: &str) {
         self.history.push(line(words));
         if self.history.len() > ENTRIES_MAX {
+            // The oldest goes first, as the packet keeps the newest when room is short.
             self.history.remove(0);
         }
     }
@@ -113,6 +114,7 @@ impl PhaseContext {
 
 /// Puts an entry last, in the place of an earlier one of the same id.
 fn hold(entries: &mut Vec<ContextEntry>, id: &str, line: String) {
+    // A repeated entry moves to the end, where it is the last to be cut from a packet.
     entries.retain(|held| held.id != id);
     entries.push(ContextEntry {
         id: id.to_owned(),

@@ -145,6 +145,7 @@ impl PhasesProgram {
     /// Calls the model for a phase.
     pub(super) fn enter(&mut self, index: usize, view: &ProgramView<'_>, asks: &mut AskBatch) {
         self.at = index;
+        // Visited from the moment it is entered: a phase that names itself as the next one ends the loop.
         self.visited.insert(index);
         self.iteration += 1;
         let is_last = self.iteration == self.iterations_max();
@@ -157,6 +158,7 @@ impl PhasesProgram {
         let Some(phase) = self.params.phases.get(index) else {
             return;
         };
+        // In the last iteration no phase is on offer, so the model has no choice but to conclude.
         let remaining: Vec<&str> = match self.last {
             Some(_) => Vec::new(),
             None => (0..self.params.phases.len())
@@ -201,6 +203,7 @@ impl PhasesProgram {
         let said = reply.text.as_str();
         let reading = read(said);
         let Some(payload) = reading.payload else {
+            // The words of a cut object are torn JSON, which is worse as an answer than what was said before.
             if !reading.is_cut && !reading.words.is_empty() {
                 self.said_bare = reading.words;
             }
@@ -211,6 +214,7 @@ impl PhasesProgram {
                     "{count} commands were not carried out: the reply has no payload"
                 ));
             }
+            // The two faults need different advice: a shorter reply, or one in the right form.
             let is_cut = reading.is_cut || reply.ending == FinishReason::Truncated;
             let nudge = if is_cut {
                 super::prompts::CUT
@@ -225,6 +229,7 @@ impl PhasesProgram {
             self.context.say(&heard);
             self.said = reading.words;
         }
+        // Before the commands run: the model named the next phase without knowing their results.
         self.decide(payload.get("next_phase"), asks);
         // What is too long to be told again is in the journal.
         if said.len() <= KEPT_BYTES_MAX {

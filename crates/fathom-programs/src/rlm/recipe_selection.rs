@@ -107,6 +107,7 @@ impl RlmProgram {
         let Some(choosing) = &mut self.choosing else {
             return Vec::new();
         };
+        // Recipes may ask leaf models, which closing does not allow any more.
         if let Some(dimension) = view.closing {
             return self.finish(
                 EpisodeStatus::NeedsReview,
@@ -135,10 +136,12 @@ impl RlmProgram {
                 }
             }
             SelectionStep::Run(recipe) => {
+                // Noted even if it failed, so that it is not chosen again.
                 choosing.tried.push(recipe.name());
                 let failed = end.error.as_ref().and_then(failed);
                 choosing.failed = failed
                     .map(|why| format!("`{}` failed: {why}", recipe.name()))
+                    // A failure stays known after later recipes, since they looked elsewhere.
                     .or(choosing.failed.take());
                 let read = !choosing.tried.contains(&"filter_then_read");
                 let (was_asked, wider) = (choosing.was_asked, choosing.wider.clone());
@@ -173,6 +176,7 @@ impl RlmProgram {
         choosing.was_asked = true;
         let mut closed = choosing.tried.clone();
         if recipe_rules::counts_entries(&self.goal, &choosing.facts) {
+            // Such a question asks for a number of entries, and `aggregate` would compute with their fields.
             closed.push("aggregate");
         }
         let schema = forms(&choosing.facts, &self.params.given, &closed);
@@ -213,8 +217,10 @@ impl RlmProgram {
         self.waiting = RlmState::Turn(view.next_ask);
         let packet = Packet::plain(vec![ChatMessage::new(Speaker::User, prompt)]);
         vec![Ask::Model(Box::new(ModelAsk {
+            // A recipe with its arguments is far shorter; a longer reply is a model that has lost the form.
             output_tokens_max: 160,
             output_tokens_min: 64,
+            // The choice should be the same for the same question.
             temperature_milli: Some(0),
             schema: Some(Text::new(schema.to_string())),
             timeout: self.params.timeout,

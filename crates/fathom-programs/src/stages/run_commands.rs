@@ -126,6 +126,7 @@ impl StagesProgram {
         let mut line = String::new();
         if let Some(note) = self.report.commands.get_mut(running.place) {
             note.fate = fate;
+            // Bounded because it goes into the prompts of the acting model and the verifier, and into the report.
             note.said = prompts::bounded(&printed(said.as_str()), SAID_CHARS);
             line = format!("`{}`: {}", note.argv.join(" "), note.said);
         }
