@@ -16,6 +16,7 @@ mod recipe_rules;
 mod recipe_selection;
 pub(crate) mod reply;
 mod report;
+mod state;
 pub(crate) mod submission;
 
 pub use config::{MaterialItem, MaterialSource, RecipeMode, RlmConfig};

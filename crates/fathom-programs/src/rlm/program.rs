@@ -19,6 +19,7 @@ use fathom_core::text::Text;
 use super::cell_questions::CellQuestions;
 use super::recipe_selection::RecipeSelection;
 use super::reply::{ParsedTurn, RlmAction};
+use super::state::RlmState;
 use crate::conclusion::Conclusion;
 use crate::reply::AnswerSchema;
 
@@ -40,21 +41,6 @@ const SAME_MAX: u32 = 2;
 /// Cells that the report lists.
 // The report is part of one journal record, so it must not grow with the number of turns.
 const NOTES_MAX: usize = 200;
-
-/// Input that the program waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RlmState {
-    Turn(AskId),
-    Cell(AskId),
-}
-
-impl RlmState {
-    fn is_for(self, wanted: AskId) -> bool {
-        match self {
-            Self::Turn(ask) | Self::Cell(ask) => ask == wanted,
-        }
-    }
-}
 
 /// The `rlm` program: runs the model's code in cells, answers their questions, and takes the answer they submit.
 pub struct RlmProgram {

@@ -8,8 +8,9 @@ use serde_json::{Value as Json, json};
 
 use super::config::{MaterialItem, RecipeMode};
 use super::material_fields::MaterialFields;
-use super::program::{RlmProgram, RlmState};
+use super::program::RlmProgram;
 use super::recipe::{OPERATIONS, Recipe};
+use super::state::RlmState;
 use super::{prompts, recipe_rules};
 use crate::reply;
 use fathom_core::contract::stop::{ErrorClass, StopReason};

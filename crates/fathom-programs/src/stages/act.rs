@@ -1,7 +1,8 @@
 //! The acting model and the observer who reads along.
 
-use super::program::{StageState, StagesProgram, after, raised};
+use super::program::{StagesProgram, after, raised};
 use super::prompts::{self, PromptStage};
+use super::state::StageState;
 use crate::reply::after_thoughts;
 use fathom_core::channel::marker::{BlockKind, Marker};
 use fathom_core::contract::stop::StopReason;

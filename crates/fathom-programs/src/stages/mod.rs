@@ -13,6 +13,7 @@ mod program;
 mod prompts;
 mod report;
 mod run_commands;
+mod state;
 
 pub use config::{StageAction, StageRoles, StagesConfig};
 pub use program::{NAME, StagesProgram};

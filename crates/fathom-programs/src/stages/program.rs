@@ -25,9 +25,8 @@ use fathom_core::packet::{Packet, PacketRisk};
 use fathom_core::text::Text;
 use fathom_core::unit::PerMille;
 
-use super::act::ActAttempt;
 use super::prompts::PromptStage;
-use super::run_commands::{CommandRun, RevertRun};
+use super::state::StageState;
 use crate::conclusion::Conclusion;
 
 /// Name of the program in specifications and journals.
@@ -37,20 +36,6 @@ pub const NAME: &str = "stages";
 const CONFIDENCE_MIN: u16 = 300;
 /// Characters of a block that are kept in the report.
 pub(super) const BLOCK_CHARS: usize = 8_000;
-
-/// Input that the program waits for.
-pub(super) enum StageState {
-    /// The reply of a stage.
-    Speaking(PromptStage, AskId),
-    /// The acting model and its observer.
-    Acting(ActAttempt),
-    Running(CommandRun),
-    /// A command that takes another back.
-    Reverting(RevertRun),
-    /// A vote of the council. When it carries, the model acts.
-    Voting(AskId, String),
-    Over,
-}
 
 /// The `stages` program: plans, refines, acts under an observer, verifies, and undoes what does not verify.
 pub struct StagesProgram {

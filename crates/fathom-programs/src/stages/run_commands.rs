@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::program::{StageState, StagesProgram, after};
+use super::program::{StagesProgram, after};
 use super::prompts::{self, PromptStage};
 use super::report::{CommandFate, CommandNote};
+use super::state::StageState;
 use fathom_core::channel::shell_words::{self, ArgumentVector};
 use fathom_core::contract::stop::StopReason;
 use fathom_core::effect::{EffectOutcome, EffectRequest};
