@@ -109,7 +109,7 @@ impl VoteCollector {
                 LabelValue::Vote(vote) => self.cast(vote),
                 LabelValue::Confidence(confidence) => self.confidence = Some(confidence),
                 LabelValue::Source(number) => {
-                    self.passage = Some(number).filter(|number| *number > 0)
+                    self.passage = Some(number).filter(|number| *number > 0);
                 }
                 LabelValue::Reasoning => {}
             }
