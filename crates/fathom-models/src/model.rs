@@ -1,20 +1,13 @@
 //! The interface of all models.
 
 use std::fmt;
-use std::pin::Pin;
 
 use fathom_core::model::failure::ModelFailure;
-use fathom_core::model::{ModelReply, ModelRequest, RequestEstimate};
+pub use fathom_core::model::{CallFuture, TokenSink};
+use fathom_core::model::{ModelRequest, RequestEstimate};
 
 use crate::http::endpoint::EndpointId;
 use crate::prices::ModelFacts;
-
-/// Receives the parts of a streamed reply as they arrive.
-pub type TokenSink<'a> = dyn FnMut(&str) + Send + 'a;
-
-/// A call in progress. Dropping it aborts the request and closes its connection.
-pub type CallFuture<'a> =
-    Pin<Box<dyn Future<Output = Result<ModelReply, ModelFailure>> + Send + 'a>>;
 
 /// A callable model.
 pub trait Model: fmt::Debug + Send + Sync {

@@ -1,4 +1,4 @@
-//! What the program asks for with one answer.
+//! Asks that a program makes in answer to one input.
 
 use super::phases::report::PhaseTrace;
 use fathom_core::channel::delivery::TRACE_CHANNEL;
@@ -8,21 +8,28 @@ use fathom_core::journal::command::OutputBlock;
 use fathom_core::text::Text;
 
 /// Asks that are made together, with the numbers they will have.
-pub(crate) struct AskBatch {
-    pub(crate) list: Vec<Ask>,
+pub struct AskBatch {
+    /// The asks, in the order in which they will be carried out.
+    pub list: Vec<Ask>,
     next: AskId,
 }
 
 impl AskBatch {
-    pub(crate) const fn new(view: &ProgramView<'_>) -> Self {
+    /// An empty batch for the present input.
+    pub const fn new(view: &ProgramView<'_>) -> Self {
         Self {
             list: Vec::new(),
             next: view.next_ask,
         }
     }
 
-    /// Adds an ask and gives its number.
-    pub(crate) fn push(&mut self, ask: Ask) -> AskId {
+    /// The number that the next ask will have.
+    pub const fn next(&self) -> AskId {
+        self.next
+    }
+
+    /// Adds an ask and returns the number it will have.
+    pub fn push(&mut self, ask: Ask) -> AskId {
         let id = self.next;
         self.next = id.next();
         self.list.push(ask);

@@ -1,4 +1,4 @@
-//! How programs with one answer end.
+//! Verdict of programs with one answer.
 
 use fathom_core::contract::stop::StopReason;
 use fathom_core::episode::result::{
@@ -12,11 +12,13 @@ pub(super) struct Conclusion<'a> {
     pub(super) stop: StopReason,
     pub(super) goal: &'a str,
     pub(super) answer: Option<Text>,
-    /// Why it ended.
+    /// Reason of the end, in words.
     pub(super) said: &'a str,
-    /// What it took.
+    /// Work done, in words.
     pub(super) work: String,
     pub(super) decisions: &'a [Decision],
+    /// Lines of the summary after the decisions.
+    pub(super) notes: Vec<String>,
 }
 
 impl Conclusion<'_> {
@@ -29,6 +31,8 @@ impl Conclusion<'_> {
         );
         let goal = clip(self.goal, 120);
         let next_actions = match self.status {
+            // Only here does a person have something to decide: a success needs no one, and a failure names its
+            // cause.
             EpisodeStatus::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
                 tried: Text::new(format!("{work} on: {goal}")),
                 known: Text::new(head.clone()),
@@ -42,10 +46,13 @@ impl Conclusion<'_> {
             status: self.status,
             stop: self.stop,
             answer: self.answer,
+            // Programs with a report fill it in over this verdict.
             report: None,
             summary: ResultSummary::new(
                 [format!("asked: {goal}"), head, format!("{said}; {work}")],
-                decided.map(|decision| decision.what.as_str().to_owned()),
+                decided
+                    .map(|decision| decision.what.as_str().to_owned())
+                    .chain(self.notes),
             ),
             artifacts: Vec::new(),
             decisions: self.decisions.to_vec(),

@@ -12,6 +12,8 @@ pub mod rlm;
 pub mod stages;
 pub mod tools_loop;
 
+pub use ask_batch::AskBatch;
+
 use fathom_core::episode::program::{Program, ProgramError, ProgramFactory};
 use fathom_core::journal::event::ProgramSpec;
 
@@ -21,6 +23,7 @@ pub struct BuiltInPrograms;
 
 impl ProgramFactory for BuiltInPrograms {
     fn build(&self, spec: &ProgramSpec) -> Result<Box<dyn Program>, ProgramError> {
+        // These two have several names each, for their seats and roles, which stay private to them.
         if let Some(built) = council::build(spec).or_else(|| agency::build(spec)) {
             return built;
         }

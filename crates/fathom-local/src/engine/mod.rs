@@ -31,7 +31,6 @@ mod utf8_assembler;
 
 use std::fmt;
 use std::path::Path;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -40,8 +39,8 @@ use std::time::Duration;
 use fathom_core::model::failure::{FailureKind, ModelFailure};
 use fathom_core::model::tool_call;
 use fathom_core::model::{
-    CountPrecision, ModelPrice, ModelReply, ModelRequest, ReplyMode, RequestEstimate, TokenUsage,
-    UsageSource,
+    CallFuture, CountPrecision, ModelPrice, ModelReply, ModelRequest, ReplyMode, RequestEstimate,
+    TokenSink, TokenUsage, UsageSource,
 };
 use llama_cpp_2::model::params::LlamaModelParams;
 use llama_cpp_2::token::LlamaToken;
@@ -63,13 +62,6 @@ pub use tokenizer::ModelTokenizer;
 
 /// Maximum number of active and waiting calls. Further ones wait before they are queued.
 pub const CALLS_MAX: usize = 256;
-
-/// Receives the parts of a streamed reply as they arrive.
-pub type Deltas<'a> = dyn FnMut(&str) + Send + 'a;
-
-/// A call in progress. Dropping it stops the engine's work on it before the next step.
-pub type CallFuture<'a> =
-    Pin<Box<dyn Future<Output = Result<ModelReply, ModelFailure>> + Send + 'a>>;
 
 /// A loaded model. Clones are cheap and share it; dropping the last one frees it.
 #[derive(Clone)]
@@ -162,7 +154,7 @@ impl LocalEngine {
     pub fn call<'a>(
         &'a self,
         request: &'a ModelRequest,
-        deltas: &'a mut Deltas<'_>,
+        deltas: &'a mut TokenSink<'_>,
     ) -> CallFuture<'a> {
         Box::pin(self.inner.call(request, deltas))
     }
@@ -180,7 +172,7 @@ impl EngineShared {
     async fn call(
         &self,
         request: &ModelRequest,
-        deltas: &mut Deltas<'_>,
+        deltas: &mut TokenSink<'_>,
     ) -> Result<ModelReply, ModelFailure> {
         let begin = cpu::now();
         let matcher = self.matcher(request).await?;

@@ -17,18 +17,17 @@ use fathom_core::id::AskId;
 use fathom_core::journal::event::ProgramSpec;
 use fathom_core::text::Text;
 
-/// The program's name.
+/// Name of the program in specifications and journals.
 pub(super) const NAME: &str = "agency_proof";
 
-/// What a proof works with.
+/// Configuration of a check.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CapsuleCheckConfig {
     /// The report that it writes.
     pub(super) report: String,
-    /// The capsule.
     pub(super) text: String,
-    /// What it was made of.
+    /// Text that the capsule was made of.
     pub(super) source: String,
 }
 
@@ -38,7 +37,7 @@ impl CapsuleCheckConfig {
     }
 }
 
-/// The program.
+/// The check of a capsule against its source.
 pub(super) struct CapsuleCheck {
     params: CapsuleCheckConfig,
     goal: String,

@@ -1,4 +1,4 @@
-//! What an agency works with: its charter's data and the brand's, fixed before any model runs.
+//! Configuration of an agency: data of its charter and of the brand, fixed before any model runs.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ use super::NAME;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CrewMember {
-    /// What it is told.
+    /// Prompt of the role.
     pub prompt: String,
     /// Tools it may call.
     pub allowed_tools: Vec<String>,
@@ -23,29 +23,23 @@ pub struct CrewMember {
     pub read_scopes: Vec<String>,
     /// Domains it may change.
     pub write_scopes: Vec<String>,
-    /// Whether it may change the world outside.
+    /// Permission to change the world outside.
     pub permission_mode: PermissionMode,
-    /// How much it does by itself.
+    /// Degree of autonomy.
     pub autonomy: Autonomy,
 }
 
-/// The seven roles.
+/// Settings of the seven roles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgencyCrew {
-    /// Writes plans.
     pub planner: CrewMember,
-    /// Makes assets.
     pub creator: CrewMember,
-    /// Publishes.
     pub publisher: CrewMember,
-    /// Answers people.
     pub engagement: CrewMember,
     /// Proves what was done, and judges what was made.
     pub verifier: CrewMember,
-    /// Writes the journal.
     pub doc: CrewMember,
-    /// Makes capsules.
     pub orchestrator: CrewMember,
 }
 
@@ -53,11 +47,9 @@ pub struct AgencyCrew {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgencyTool {
-    /// The tool.
     pub tool: String,
-    /// What it does to the world.
+    /// Effect class: whether it only reads.
     pub class: EffectClass,
-    /// Where it lands.
     pub target: EffectTarget,
 }
 
@@ -101,17 +93,16 @@ pub struct CapsuleSource {
     pub kind: String,
     /// SHA-256 of the text, in hexadecimal digits: a capsule is good as long as this stays.
     pub digest: String,
-    /// The text.
     pub text: String,
 }
 
-/// What an asset is made after.
+/// Template of an asset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgencyBlueprint {
     /// Its type, as `announcement`.
     pub kind: String,
-    /// What makes a good one.
+    /// Criteria of a good asset.
     pub instructions: String,
     /// Most characters of the title.
     pub title_chars_max: u32,
@@ -119,7 +110,7 @@ pub struct AgencyBlueprint {
     pub text_chars_max: u32,
 }
 
-/// What bounds the work beside the budget.
+/// Limits of the work beside the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgencyLimits {
@@ -127,11 +118,11 @@ pub struct AgencyLimits {
     pub output_tokens: u32,
     /// Longest time of one attempt.
     pub timeout: Millis,
-    /// How often an asset that its rubric fails is made again.
+    /// Remakes of an asset that its rubric fails.
     pub revisions_max: u32,
-    /// How often a verifier looks, its children included.
+    /// Looks of a verifier, its children included.
     pub looks_max: u32,
-    /// Between two looks.
+    /// Time between two looks.
     pub look_every: Millis,
     /// People who are answered in one run.
     pub replies_max: u32,
@@ -150,29 +141,28 @@ impl Default for AgencyLimits {
     }
 }
 
-/// Parameters of `agency`.
+/// Configuration of the `agency` program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgencyConfig {
     /// The brand, as people call it.
     pub brand: String,
-    /// What this answers to, fixed before any model ran. The same occasion is published once.
+    /// Subject of the work, fixed before any model runs. One occasion is published once.
     pub occasion: String,
-    /// What capsules are made of.
+    /// Sources of the capsules.
     pub sources: Vec<CapsuleSource>,
-    /// The seven roles.
     pub crew: AgencyCrew,
-    /// What the asset is made after.
+    /// Template of the asset.
     pub blueprint: AgencyBlueprint,
-    /// What an asset must meet.
+    /// Criteria for an asset.
     pub rubric: String,
-    /// What an answer to people must meet.
+    /// Criteria for an answer to people.
     pub reply_rubric: String,
-    /// How the platform is reached.
+    /// Tools that reach the platform.
     pub lane: PublishingLane,
-    /// Which models and settings make the assets.
+    /// Models and settings that make the assets.
     pub provider: String,
-    /// What bounds the work.
+    /// Limits of the work.
     pub limits: AgencyLimits,
 }
 

@@ -8,6 +8,7 @@ mod capsule_check;
 mod config;
 mod engagement;
 mod orchestrator;
+mod prompts;
 mod publisher;
 mod report;
 mod role_program;
@@ -26,7 +27,7 @@ pub use report::{AgencyReport, StageReport};
 use fathom_core::episode::program::{Program, ProgramError};
 use fathom_core::journal::event::ProgramSpec;
 
-/// The program's name.
+/// Name of the program in specifications and journals.
 pub const NAME: &str = "agency";
 
 /// Kinds of children, for recursion policies.
@@ -48,7 +49,7 @@ pub mod child {
     /// Writes the journal.
     pub const DOCUMENT: &str = "document";
 
-    /// All of them.
+    /// Every kind of child.
     pub const ALL: [&str; 8] = [
         RETRIEVE, PLAN, CREATE, CRITIQUE, PUBLISH, ENGAGE, VERIFY, DOCUMENT,
     ];

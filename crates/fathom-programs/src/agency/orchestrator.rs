@@ -14,7 +14,7 @@ use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::journal::event::ProgramSpec;
 use fathom_core::text::Text;
 
-/// What is worked on.
+/// Stage of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AgencyStage {
     /// A capsule is looked for.
@@ -51,7 +51,7 @@ impl AgencyStage {
     }
 }
 
-/// The program.
+/// The `agency` program: the orchestrator that starts the roles one after the other and collects their results.
 pub struct AgencyProgram {
     pub(super) params: AgencyConfig,
     pub(super) goal: String,
@@ -69,14 +69,14 @@ pub struct AgencyProgram {
     /// Answers that were sent, to be seen.
     pub(super) replies: Vec<Value>,
     pub(super) stages: Vec<StageReport>,
-    /// What a person should do.
+    /// Handoffs to a person.
     tickets: Vec<HandoffTicket>,
-    /// What ended the work before its time.
+    /// Reason that the work ended early.
     failed: Option<StopReason>,
 }
 
 impl AgencyProgram {
-    /// Reads the parameters.
+    /// Builds the program from the parameters in `spec`.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         Ok(Self {
             params: spec.read()?,
@@ -105,6 +105,7 @@ impl AgencyProgram {
 
     /// An id of this run's own for a record, the same whenever the run is folded again.
     pub(super) fn id(&self, what: &str) -> String {
+        // Derived, because a fold has no random numbers; the occasion is fixed before the run.
         format!("{}-{what}", self.params.occasion)
     }
 
@@ -118,6 +119,7 @@ impl AgencyProgram {
     }
 
     fn on_found(&mut self, i: usize, answer: &Text, view: &ProgramView<'_>) -> Vec<Ask> {
+        // A domain that refuses to read is as good as an empty one: the capsule is made again.
         let records = role_program::records(answer).unwrap_or_default();
         let known = records.first().and_then(|record| {
             let id = record.get("id")?.as_str()?;
@@ -143,6 +145,7 @@ impl AgencyProgram {
         });
         let mut evidence = vec![format!("source:{}", source.digest)];
         if proven {
+            // An unproven capsule has no report to point to.
             evidence.push(format!("verification_report:{id}"));
         }
         let ask = append(name::CAPSULES, "capsule", &id, &body, &evidence);
@@ -187,6 +190,7 @@ impl AgencyProgram {
         self.note(Some(child), result.status, &outcome);
         for action in &result.next_actions {
             if let NextAction::Handoff(ticket) = action
+                // A capsule that failed its proof is still good for this run, so nobody has to look at it.
                 && !matches!(self.at, AgencyStage::Prove(_))
             {
                 self.tickets.push(ticket.clone());
@@ -234,6 +238,7 @@ impl AgencyProgram {
                     .collect();
                 self.verify_replies(0, view)
             }
+            // A reply that cannot be seen does not keep the others from being looked for.
             AgencyStage::VerifyReply(i) => self.verify_replies(i + 1, view),
             AgencyStage::Document => self.finish(),
             AgencyStage::Verify => self.document(view),
@@ -250,6 +255,7 @@ impl AgencyProgram {
 
     fn on_refused(&mut self, reason: &Refusal, view: &ProgramView<'_>) -> Vec<Ask> {
         self.note(None, EpisodeStatus::Failed, &reason.to_string());
+        // What failed before is written down once; a refused journal entry would be refused again.
         if self.failed.is_some() || self.at == AgencyStage::Document {
             self.failed.get_or_insert(reason.as_stop());
             return self.finish();
@@ -283,6 +289,7 @@ impl AgencyProgram {
             || "all of it went well".to_owned(),
             |stage| format!("{}: {}", stage.stage, stage.outcome),
         );
+        // A ticket weighs more than a failure: it tells a person what to do about it.
         let mut end = match (self.tickets.first(), &self.failed) {
             (None, None) => RoleEnd::ok(answer.clone().unwrap_or_default(), did, found),
             (Some(ticket), failed) => {

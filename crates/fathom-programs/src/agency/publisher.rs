@@ -19,18 +19,17 @@ use fathom_core::journal::event::ProgramSpec;
 use fathom_core::model::tool_call::canonical;
 use fathom_core::text::Text;
 
-/// The program's name.
+/// Name of the program in specifications and journals.
 pub(super) const NAME: &str = "agency_publisher";
 
-/// What a publisher works with.
+/// Configuration of a publisher.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PublisherConfig {
-    /// The asset.
     pub(super) asset: String,
     /// The snapshot that is made of it.
     pub(super) payload: String,
-    /// What it answers to.
+    /// Subject of the work.
     pub(super) occasion: String,
     pub(super) lane: PublishingLane,
 }
@@ -47,7 +46,7 @@ enum PublisherState {
     Sent(Value),
 }
 
-/// The program.
+/// The publisher: sends an asset once and records the receipt.
 pub(super) struct PublisherProgram {
     params: PublisherConfig,
     goal: String,
@@ -147,7 +146,7 @@ impl PublisherProgram {
     }
 }
 
-/// What is sent of an asset.
+/// The payload of an asset.
 fn payload(records: &[Value], occasion: &str) -> Option<Value> {
     let content = records.first()?.get("body")?.get("content")?.as_str()?;
     let (title, text) = content.split_once("\n\n")?;

@@ -1,4 +1,4 @@
-//! What an agency leaves: its stages in their order.
+//! Report of an agency: its stages in order.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,25 +7,20 @@ use fathom_core::episode::result::EpisodeStatus;
 /// One stage of the work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageReport {
-    /// What was to be done.
     pub stage: String,
-    /// Who did it, as an episode's id; none where nobody had to.
+    /// Episode that worked on it; `None` if none was needed.
     pub episode: Option<String>,
-    /// How it ended.
     pub status: EpisodeStatus,
-    /// What came of it, in a line.
+    /// Result in one line.
     pub outcome: String,
 }
 
 /// The report of an agency.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgencyReport {
-    /// The brand.
     pub brand: String,
-    /// What it answers to.
+    /// Subject of the work.
     pub occasion: String,
-    /// By which lane.
     pub lane: String,
-    /// What was done.
     pub stages: Vec<StageReport>,
 }

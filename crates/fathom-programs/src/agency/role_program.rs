@@ -1,4 +1,4 @@
-//! What every role does in the same way: a call with a form, a record, an end.
+//! Steps that all roles share: a call with a form, a record, an end.
 
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ const READ_RECORDS: u32 = 50;
 /// Most bytes of one look.
 const READ_BYTES: u32 = 64 * 1024;
 
-/// What a domain answered: its records, or why not.
+/// The records in a domain's answer, or its refusal.
 pub(super) fn records(answer: &Text) -> Result<Vec<Value>, String> {
     let mut answer: Value =
         serde_json::from_str(answer.as_str()).map_err(|error| error.to_string())?;
@@ -86,7 +86,7 @@ pub(super) fn field(reply: &Value, key: &str, chars_max: usize) -> Option<String
     (!said.is_empty()).then(|| said.chars().take(chars_max).collect())
 }
 
-/// How a role ends.
+/// Result of a role.
 pub(super) struct RoleEnd {
     pub(super) status: EpisodeStatus,
     pub(super) stop: StopReason,
@@ -99,7 +99,7 @@ pub(super) struct RoleEnd {
 }
 
 impl RoleEnd {
-    /// It is done.
+    /// A success that leaves nothing to a person.
     pub(super) fn ok(answer: String, did: impl Into<String>, found: impl Into<String>) -> Self {
         Self {
             status: EpisodeStatus::Ok,

@@ -1,4 +1,4 @@
-//! How one role has another work: a child with that role's contract and no more.
+//! Spawning of one role by another: a child with that role's contract and no more.
 
 use super::config::CrewMember;
 use fathom_core::budget::amounts::Amounts;
@@ -48,7 +48,7 @@ impl RoleChild<'_> {
     }
 }
 
-/// What one call needs at least.
+/// Minimum budget of one call.
 pub(super) const ONE_CALL: Amounts = Amounts {
     tokens: 256,
     calls: 1,

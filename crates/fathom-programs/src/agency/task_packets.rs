@@ -1,4 +1,4 @@
-//! What the orchestrator hands to whom: one task packet for each role.
+//! Task packets of the orchestrator: one for each role.
 
 use serde_json::{Value, json};
 

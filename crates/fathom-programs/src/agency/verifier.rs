@@ -19,24 +19,23 @@ use fathom_core::id::AskId;
 use fathom_core::journal::event::ProgramSpec;
 use fathom_core::text::Text;
 
-/// The program's name.
+/// Name of the program in specifications and journals.
 pub(super) const NAME: &str = "agency_verifier";
 
-/// What a verifier works with.
+/// Configuration of a verifier.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct VerifierConfig {
-    /// Who it is, for the looks that it has others take.
+    /// Settings of the role, for the children that look again.
     pub(super) member: CrewMember,
     /// The report that it writes.
     pub(super) report: String,
     /// The tool that looks.
     pub(super) look: AgencyTool,
-    /// With these arguments.
     pub(super) arguments: Value,
-    /// What must stand in what it sees.
+    /// Text that the result of the look must contain.
     pub(super) expect: String,
-    /// What is looked at, in words.
+    /// Subject of the look, in words.
     pub(super) what: String,
     pub(super) limits: AgencyLimits,
     /// Looks that are left to those below.
@@ -52,16 +51,16 @@ impl VerifierConfig {
 /// Looks of one verifier before it has another one look.
 const OWN_LOOKS: u32 = 2;
 
-/// The program.
+/// The verifier: calls a tool until its result contains the expected text, or the looks run out.
 pub(super) struct VerifierProgram {
     params: VerifierConfig,
     goal: String,
     awaited: AskId,
     looks: u32,
-    /// What was seen last.
+    /// Result of the last look.
     seen: String,
     visible: bool,
-    /// What the platform calls it.
+    /// Id on the platform.
     id: Option<String>,
 }
 
@@ -81,6 +80,7 @@ impl VerifierProgram {
     fn look(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         self.awaited = view.next_ask;
         self.looks += 1;
+        // Each look has its own event, or it would be the same effect, which is sent once.
         let event = format!("{}/{}", self.params.report, self.looks);
         let request = self.params.look.request(&event, &self.params.arguments);
         vec![Ask::Effect(request)]
@@ -121,6 +121,7 @@ impl VerifierProgram {
         self.awaited = view.next_ask;
         let below = VerifierConfig {
             looks_left,
+            // Each verifier leaves a record of its own.
             report: format!("{}-again", self.params.report),
             ..self.params.clone()
         };
@@ -132,6 +133,7 @@ impl VerifierProgram {
             goal: self.goal.clone(),
             role: AgentRole::Verifier,
             program: below.spec(),
+            // A look is an effect and needs no tokens.
             at_least: Amounts::ZERO,
         };
         vec![spawn.ask(&self.params.member, view)]
@@ -182,7 +184,7 @@ impl VerifierProgram {
     }
 }
 
-/// The id of the thing of which this is said somewhere in an answer.
+/// The `id` of the first object in `answer` that has a value equal to `said`.
 fn id_beside(answer: &Value, said: &str) -> Option<String> {
     match answer {
         Value::Object(map) => {

@@ -15,47 +15,41 @@ use fathom_core::id::AskId;
 use fathom_core::journal::event::ProgramSpec;
 use fathom_core::text::Text;
 
-/// The program's name.
+/// Name of the program in specifications and journals.
 pub(super) const NAME: &str = "agency_scribe";
 
-/// How often a reply that cannot be used is asked for again.
+/// Calls for one record, the repeats after unusable replies included.
 const TRIES_MAX: u32 = 3;
 
-/// What is written.
+/// Kind of record to write.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum WritingTask {
-    /// A plan.
     Plan {
-        /// Its id.
         id: String,
     },
     /// An asset after a plan.
     Asset {
-        /// Its id.
         id: String,
         plan: String,
         blueprint: Box<AgencyBlueprint>,
         provider: String,
-        /// Why the one before was not good enough.
+        /// Criticism of the version before.
         criticism: Option<String>,
     },
-    /// What happened.
+    /// An entry of the journal.
     Journal {
-        /// Its id.
         id: String,
     },
 }
 
-/// What a scribe works with.
+/// Configuration of a writer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WriterConfig {
-    /// What it is told.
     pub(super) prompt: String,
-    /// What is written.
     pub(super) work: WritingTask,
-    /// What it has before it, each with where it comes from.
+    /// Sources by name, each with its text.
     pub(super) given: Vec<(String, String)>,
     pub(super) limits: AgencyLimits,
 }
@@ -66,13 +60,13 @@ impl WriterConfig {
     }
 }
 
-/// The program.
+/// The program of planner, creator and doc: one call, one record.
 pub(super) struct DraftWriter {
     params: WriterConfig,
     goal: String,
     awaited: AskId,
     tries: u32,
-    /// What was written, on its way into its domain.
+    /// The record on its way into its domain.
     written: Option<Value>,
 }
 

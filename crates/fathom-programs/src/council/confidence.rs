@@ -1,4 +1,4 @@
-//! How sure a voter says it is.
+//! Confidence that a voter states.
 
 use serde_json::Value;
 
@@ -60,7 +60,7 @@ pub(crate) fn of_value(value: &Value) -> Result<Option<PerMille>, ConfidenceErro
     }
 }
 
-/// How long the sign of per cent is, with the white space before it; none is nothing.
+/// Length of a percent sign with the white space before it; zero if there is none.
 fn unit(text: &str) -> usize {
     let sign = text.trim_start_matches([' ', '\u{a0}']);
     let before = text.len() - sign.len();
@@ -75,7 +75,7 @@ fn unit(text: &str) -> usize {
     0
 }
 
-/// Whether what follows makes it another number, or a range.
+/// True if the rest makes it another number, or a range.
 fn goes_on(rest: &str) -> bool {
     if rest.starts_with(|c: char| c.is_alphanumeric() || c == '/' || c == '%') {
         return true;

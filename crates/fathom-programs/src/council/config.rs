@@ -1,4 +1,4 @@
-//! What a council is made of: seats, the rules of their ballots, and what is known of the question beforehand.
+//! Configuration of a council: seats, rules of their ballots, and material known beforehand.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,6 @@ pub struct QuotedPassage {
     pub source: String,
     /// Its first line there, counted from one.
     pub line: u32,
-    /// What it says.
     pub text: String,
 }
 
@@ -33,17 +32,17 @@ pub struct QuotedPassage {
 pub struct CouncilSeat {
     /// Its name, unique among its siblings, as `security`.
     pub id: String,
-    /// What it looks at, said to the model.
+    /// Point of view, stated in the prompt.
     pub focus: String,
     /// Words that show that a question concerns it. A chief needs none: every chief is asked.
     pub lexicon: Vec<String>,
-    /// What the material says about the question from this seat's point of view.
+    /// Passages of the material that concern this seat.
     pub passages: Vec<QuotedPassage>,
     /// Those it may ask.
     pub sub_chiefs: Vec<CouncilSeat>,
 }
 
-/// Where the confidence of a vote comes from.
+/// Source of a vote's confidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum ConfidenceSource {
@@ -52,14 +51,14 @@ pub enum ConfidenceSource {
     Stated,
     /// It is the share of several votes drawn by chance.
     Measured {
-        /// How many votes are drawn.
+        /// Number of votes drawn.
         samples: u8,
         /// At this temperature, in thousandths.
         temperature_milli: u16,
     },
 }
 
-/// How the words of several seats become one text.
+/// Way of combining the words of several seats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SynthesisMode {
@@ -70,11 +69,10 @@ pub enum SynthesisMode {
     Model,
 }
 
-/// Whether an answer that was given before may stand for a new call.
+/// Reuse of earlier answers in place of new calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum ReusePolicy {
-    /// Never.
     Off,
     /// To the same packet.
     #[default]
@@ -86,33 +84,32 @@ pub enum ReusePolicy {
     },
 }
 
-/// Parameters of `council`.
+/// Configuration of the `council` program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CouncilConfig {
-    /// The chiefs.
     pub chiefs: Vec<CouncilSeat>,
-    /// How a complex question is recognised.
+    /// Recognition of complex questions.
     pub detector: DetectorConfig,
     /// Levels of sub-chiefs below the chiefs.
     pub depth_max: u8,
     /// Most sub-chiefs that one seat asks.
     pub sub_chiefs_max: u8,
-    /// Where confidence comes from.
+    /// Source of confidence.
     pub confidence: ConfidenceSource,
-    /// How several become one.
+    /// Way of combining several answers.
     pub synthesis: SynthesisMode,
-    /// Whether earlier answers may be used again.
+    /// Reuse of earlier answers.
     pub reuse: ReusePolicy,
-    /// Whether every chief that asks its sub-chiefs also votes by itself, for comparison.
+    /// True if every chief with sub-chiefs also votes by itself, for comparison.
     pub compare: bool,
-    /// What every voter is told, before question, seat and passages.
+    /// Instructions to every voter, before question, seat and passages.
     pub instructions: String,
     /// Most characters of a voter's reasoning, where the model can be held to it.
     pub reasoning_chars_max: Option<u32>,
     /// Output cap of a vote.
     pub output_tokens_max: u32,
-    /// Whether the reply is asked for as JSON under a schema.
+    /// True if the reply is asked for as JSON under a schema.
     pub structured: bool,
     /// Longest time of one attempt.
     pub timeout: Millis,

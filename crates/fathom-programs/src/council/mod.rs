@@ -34,7 +34,7 @@ pub use vote::{ParsedVote, REASONING_CHARS_MAX, Vote, VoteError, read};
 use fathom_core::episode::program::{Program, ProgramError};
 use fathom_core::journal::event::ProgramSpec;
 
-/// The program's name.
+/// Name of the program in specifications and journals.
 pub const NAME: &str = "council";
 
 /// Makes a council or one of its seats.
@@ -43,10 +43,9 @@ pub(super) fn build(spec: &ProgramSpec) -> Option<Result<Box<dyn Program>, Progr
         NAME => {
             Some(CouncilProgram::new(spec).map(|council| Box::new(council) as Box<dyn Program>))
         }
-        chief::program::NAME => Some(
-            chief::program::ChiefProgram::new(spec)
-                .map(|chief| Box::new(chief) as Box<dyn Program>),
-        ),
+        chief::NAME => {
+            Some(chief::ChiefProgram::new(spec).map(|chief| Box::new(chief) as Box<dyn Program>))
+        }
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! The council itself: assesses the question, asks the chiefs side by side, and decides as they vote.
 
-use super::chief::program::{self, ChiefBrief, encode, synthesis};
+use super::chief::{self, ChiefBrief, encode, synthesis};
 use super::complexity::{ComplexityAssessment, ComplexityDetector, DetectorConfig};
 use super::config::{CouncilConfig, CouncilSeat, SynthesisMode};
 use super::prompts;
@@ -19,7 +19,7 @@ use fathom_core::journal::event::{EpisodeSpec, ProgramSpec};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, PerMille, Timestamp};
 
-/// The program.
+/// The `council` program: assesses the question, asks the chiefs side by side, and weighs their votes.
 pub struct CouncilProgram {
     params: CouncilConfig,
     question: Text,
@@ -32,7 +32,7 @@ pub struct CouncilProgram {
 }
 
 impl CouncilProgram {
-    /// Reads the parameters.
+    /// Builds the program from the parameters in `spec`.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         let params: CouncilConfig = spec.read()?;
         params
@@ -66,6 +66,7 @@ impl CouncilProgram {
             return Vec::new();
         }
         let votes = self.panel.reports();
+        // Only after every seat has ended: words put together earlier would leave out a late vote.
         if self.params.synthesis == SynthesisMode::Model
             && self.words.is_none()
             && let Some(decision) = tally_seats(&votes)
@@ -77,7 +78,7 @@ impl CouncilProgram {
         self.finish()
     }
 
-    /// What the council has come to so far.
+    /// The decision as of now.
     fn decision(&self) -> CouncilReport {
         let votes = self.panel.reports();
         let tally = tally_seats(&votes);
@@ -90,7 +91,7 @@ impl CouncilProgram {
         let words = self.words.clone().filter(|words| !words.is_empty());
         let reasoning = match (words, vote) {
             (Some(words), _) => words,
-            (None, Some(vote)) => program::reasoning(vote, tied, &votes),
+            (None, Some(vote)) => chief::reasoning(vote, tied, &votes),
             (None, None) => String::new(),
         };
         CouncilReport {
@@ -119,6 +120,7 @@ impl CouncilProgram {
             .filter(|seat| seat.cast.is_some())
             .count();
         let chiefs = report.votes.len();
+        // A chief refused by the budget makes the decision one for a person even if the others have a majority.
         let (status, stop) = match (report.vote, self.panel.refusal()) {
             (_, Some(Refusal::Budget { dimension } | Refusal::Closing { dimension })) => {
                 let dimension = *dimension;
@@ -182,6 +184,7 @@ impl CouncilProgram {
 
 impl Program for CouncilProgram {
     fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
+        // The report is made outside of inputs too, where no clock is at hand.
         self.last = view.at;
         match input {
             ProgramInput::Start(started) => return self.start(started, view),
@@ -221,8 +224,9 @@ impl Program for CouncilProgram {
     }
 }
 
-/// What the chiefs are told.
+/// The briefs of the chiefs.
 fn briefs(params: &CouncilConfig, assessment: &ComplexityAssessment) -> Vec<ChiefBrief> {
+    // A simple question names its domains as well, but its chiefs get no seats to ask.
     let touched = if assessment.complex {
         assessment.seats.clone()
     } else {
@@ -303,7 +307,7 @@ fn dissenters(above: &str, decision: Vote, seats: &[SeatReport], found: &mut Vec
     }
 }
 
-/// Whether a seat, or one of those it asked, has no vote.
+/// True if a seat, or one that it asked, has no vote.
 fn is_incomplete(report: &SeatReport) -> bool {
     report.cast.is_none() || report.children.iter().any(is_incomplete)
 }
@@ -327,7 +331,7 @@ fn asked(report: &SeatReport) -> impl Iterator<Item = &SeatReport> {
         .filter(|child| child.episode.is_some())
 }
 
-/// What the chiefs alone would have decided: each by its own vote, which a chief without sub-chiefs cast anyway.
+/// Decision of the chiefs alone: each by its own vote, which a chief without sub-chiefs cast anyway.
 fn alone(chiefs: &[SeatReport]) -> Option<ChiefsOnlyResult> {
     if chiefs.iter().all(|chief| chief.alone.is_none()) {
         return None;
@@ -356,7 +360,7 @@ fn alone(chiefs: &[SeatReport]) -> Option<ChiefsOnlyResult> {
 }
 
 impl CouncilConfig {
-    /// What no configuration may say.
+    /// Checks the limits of a configuration.
     fn check(&self) -> Result<(), String> {
         if self.chiefs.is_empty() {
             return Err("a council has at least one chief".to_owned());

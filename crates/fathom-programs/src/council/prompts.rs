@@ -24,7 +24,7 @@ const SYNTHESIS: &str = "You are given the votes of several experts on one quest
 /// Output cap of a synthesis.
 pub(super) const SYNTHESIS_TOKENS_MAX: u32 = 200;
 
-/// What a voter is asked.
+/// The question to a voter.
 pub(super) fn ballot(
     rules: &CouncilConfig,
     question: &str,
@@ -56,7 +56,7 @@ pub(super) fn ballot(
     }
 }
 
-/// How a voter is to reply, in words.
+/// The form of a voter's reply, in words.
 fn form(rules: &CouncilConfig) -> String {
     let bounded = rules.reasoning_chars_max.map(|chars| chars / WORD_CHARS);
     let words = bounded.map_or(REASONING_WORDS_MAX, |words| {
@@ -106,7 +106,7 @@ pub(super) fn schema(rules: &CouncilConfig, seat: &CouncilSeat) -> Value {
     })
 }
 
-/// What a model is told that puts the words of several seats together.
+/// The request to combine the words of several seats.
 pub(super) fn synthesis(question: &str, decision: Vote, seats: &[SeatReport]) -> Packet {
     let mut prompt = format!("Question:\n{}\n\nDecision: {decision}\n\n", question.trim());
     prompt.push_str(&listing(seats));

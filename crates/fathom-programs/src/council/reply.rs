@@ -11,9 +11,9 @@ use fathom_core::unit::PerMille;
 /// Most characters of a vote's reasoning.
 pub const REASONING_CHARS_MAX: usize = 2_000;
 
-/// Reads a vote.
+/// Reads the vote of a reply.
 ///
-/// What counts is said in a place made for it: in the member `vote` of a JSON object, bare, fenced or amid prose; after a
+/// A vote counts in a place made for it: in the member `vote` of a JSON object, bare, fenced or amid prose; after a
 /// label that begins a line or a sentence (`VOTE: REJECT`); or as the one word of the first line. There the words are
 /// taken in any case, after a name or a label also in the past (`approved`). Words in prose never count, whatever they say.
 /// All votes in a reply must be the same. Broken JSON, an object inside another, and an HTML page are no votes, and
@@ -53,7 +53,7 @@ pub fn read(reply: &str) -> Result<ParsedVote, VoteError> {
     ballot.said()
 }
 
-/// What was said so far.
+/// Votes found in a reply so far.
 #[derive(Default)]
 struct VoteCollector {
     vote: Option<Vote>,
@@ -61,7 +61,7 @@ struct VoteCollector {
     confidence: Option<Result<PerMille, ConfidenceError>>,
     reasoning: Option<String>,
     passage: Option<usize>,
-    /// Whether an object said something, so that the text round it is only wrapping.
+    /// True if an object held a vote, so that the text around it is only wrapping.
     has_object: bool,
     /// Text without a label.
     rest: String,
@@ -164,7 +164,7 @@ impl VoteCollector {
     }
 }
 
-/// Whether it is a page of HTML, as a gateway sends it in place of a reply.
+/// True for a page of HTML, as a gateway sends it in place of a reply.
 fn is_page(text: &str) -> bool {
     let text = text.trim_start();
     ["<!doctype", "<html"].iter().any(|opening| {

@@ -1,4 +1,4 @@
-//! What a council leaves: who voted what and why, as a tree, and what it comes to.
+//! Report of a council: the votes as a tree, and the decision.
 
 use std::fmt;
 
@@ -19,13 +19,12 @@ pub struct SourceRef {
     pub line: u32,
 }
 
-/// Why a seat has no vote. It is left out of the weighing.
+/// Reason that a seat has no vote. Such a seat is left out of the weighing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SeatFailure {
     /// Its model call failed.
     Call {
-        /// How.
         failure: FailureKind,
         /// The cause in words.
         message: String,
@@ -33,19 +32,13 @@ pub enum SeatFailure {
     /// Its reply is no vote.
     Unreadable(VoteError),
     /// The governor refused it.
-    Refused {
-        /// Why, in words.
-        message: String,
-    },
+    Refused { message: String },
     /// It did not come to an end in its time.
     Late,
     /// None of those it asked had a vote.
     NoVotes,
     /// Its episode stopped before it voted.
-    Stopped {
-        /// Why, in words.
-        message: String,
-    },
+    Stopped { message: String },
 }
 
 impl fmt::Display for SeatFailure {
@@ -65,11 +58,8 @@ impl fmt::Display for SeatFailure {
 /// A vote, with what stands behind it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeatVote {
-    /// The vote.
     pub vote: Vote,
-    /// How sure.
     pub confidence: PerMille,
-    /// Why.
     pub reasoning: String,
     /// The passage it names as its ground.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,11 +69,11 @@ pub struct SeatVote {
 /// Votes drawn by chance for one seat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SampledVotes {
-    /// For.
+    /// Samples that approve.
     pub approve: u8,
-    /// Against.
+    /// Samples that reject.
     pub reject: u8,
-    /// Neither.
+    /// Samples that abstain.
     pub abstain: u8,
     /// Calls that failed and replies that are no vote.
     pub failed: u8,
@@ -94,19 +84,18 @@ pub struct SampledVotes {
 pub struct ReusedAnswer {
     /// The run that gave it.
     pub run: RunId,
-    /// How similar the question was; all of it for the same packet.
+    /// Similarity of the earlier question; 1000 for the same packet.
     pub similarity: PerMille,
 }
 
-/// How one seat voted, or why it did not.
+/// Vote of one seat, or the reason that it has none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeatReport {
     /// The seat's own name, as `security`.
     pub seat: String,
-    /// Its vote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cast: Option<SeatVote>,
-    /// Why it has none.
+    /// Reason that it has no vote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<SeatFailure>,
     /// Agreement of those it asked, when it asked any.
@@ -118,7 +107,7 @@ pub struct SeatReport {
     /// The earlier answer it used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reused: Option<ReusedAnswer>,
-    /// How it would have voted by itself, when that was compared.
+    /// Its vote without sub-chiefs, if compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alone: Option<SeatVote>,
     /// Time until it would have voted by itself.
@@ -133,26 +122,22 @@ pub struct SeatReport {
     pub calls: u64,
     /// Calls that an earlier answer stood for, those of the seats it asked included.
     pub reused_calls: u64,
-    /// Time it took.
     pub elapsed: Millis,
-    /// Those it asked.
+    /// The sub-chiefs it asked.
     pub children: Vec<SeatReport>,
 }
 
-/// What the chiefs would have decided without sub-chiefs.
+/// Decision of the chiefs without sub-chiefs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChiefsOnlyResult {
-    /// The decision.
     pub vote: Vote,
-    /// Its confidence.
     pub confidence: PerMille,
-    /// Its agreement.
     pub agreement: PerMille,
     /// Time until the last chief had voted by itself.
     pub elapsed: Millis,
 }
 
-/// What a council decided.
+/// Decision of a council.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CouncilReport {
     /// The decision; none when nobody voted.
@@ -162,17 +147,16 @@ pub struct CouncilReport {
     pub confidence: PerMille,
     /// Their share of the weight.
     pub agreement: PerMille,
-    /// Whether it abstains because no vote is heavier than all others.
+    /// True for an abstention because no vote outweighs all others.
     pub tied: bool,
-    /// Whether someone who should have voted did not.
+    /// True if a seat that should have voted has no vote.
     pub partial: bool,
     /// Paths of all who voted otherwise, as `IT/security`.
     pub dissent: Vec<String>,
     /// The reasons put together, by a model or as a list.
     pub reasoning: String,
-    /// What the detector said.
+    /// Assessment of the question.
     pub complexity: ComplexityAssessment,
-    /// The chiefs.
     pub votes: Vec<SeatReport>,
     /// Levels of sub-chiefs that were asked.
     pub depth: u8,
@@ -180,9 +164,8 @@ pub struct CouncilReport {
     pub spawns: u32,
     /// Calls that an earlier answer stood for.
     pub reused_calls: u64,
-    /// What the chiefs alone would have decided, when that was compared.
+    /// Decision of the chiefs alone, if compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alone: Option<ChiefsOnlyResult>,
-    /// Time it took.
     pub elapsed: Millis,
 }

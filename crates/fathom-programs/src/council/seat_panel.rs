@@ -1,6 +1,6 @@
 //! Seats that were asked together, and what has come of each.
 
-use super::chief::program::{self, ChiefBrief};
+use super::chief::{self, ChiefBrief};
 use super::config::CouncilSeat;
 use super::report::{SeatFailure, SeatReport};
 use fathom_core::budget::amounts::{Amounts, Dimension};
@@ -47,6 +47,7 @@ impl SeatPanel {
         view: &ProgramView<'_>,
     ) -> (Self, Vec<Ask>) {
         let episodes: u64 = briefs.iter().map(ChiefBrief::episodes).sum();
+        // If not all can have their sub-chiefs, none reserves them: the first would take what the last ones need.
         let fits = episodes <= view.left.episodes;
         let mut asks = Vec::new();
         let mut panel = Self::default();
@@ -74,6 +75,7 @@ impl SeatPanel {
                 role: AgentRole::Planner,
                 contract: contract(&brief, view),
                 at_least,
+                // The contract and the time bound a seat; the parent shares out what is left.
                 at_most: Amounts::MAX,
                 time_max: Some(brief.time_max(view.time_left)),
                 program: brief.spec(),
@@ -123,7 +125,7 @@ impl SeatPanel {
         asked.refused = Some(reason.clone());
     }
 
-    /// Whether one is still at it.
+    /// True if a seat is still out.
     pub(super) fn is_open(&self) -> bool {
         self.asked.iter().any(|asked| asked.report.is_none())
     }
@@ -139,7 +141,7 @@ impl SeatPanel {
         self.asked.iter().find_map(|asked| asked.refused.as_ref())
     }
 
-    /// What has come of each; those who are still at it are late.
+    /// Reports of all seats; those still out count as late.
     pub(super) fn reports(&self) -> Vec<SeatReport> {
         let late = |asked: &AskedSeat| SeatReport {
             failure: Some(SeatFailure::Late),
@@ -194,7 +196,7 @@ fn contract(brief: &ChiefBrief, view: &ProgramView<'_>) -> Contract {
 
 /// The name of the seat that an episode sits on, as `IT/security`.
 pub fn seat_of(program: &ProgramSpec) -> Option<String> {
-    if program.name != program::NAME {
+    if program.name != chief::NAME {
         return None;
     }
     serde_json::from_str::<SeatPath>(program.params.as_str())

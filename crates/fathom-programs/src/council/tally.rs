@@ -9,13 +9,11 @@ use fathom_core::unit::PerMille;
 /// A vote as it counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WeightedVote {
-    /// The vote.
     pub vote: Vote,
-    /// Its weight.
     pub confidence: PerMille,
 }
 
-/// What the votes come to.
+/// Result of weighing votes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VoteTally {
     /// The heaviest vote; to abstain when there is none.
@@ -24,7 +22,7 @@ pub struct VoteTally {
     pub confidence: PerMille,
     /// Their share of the weight.
     pub agreement: PerMille,
-    /// Whether it abstains because no vote is heavier than all others.
+    /// True for an abstention because no vote outweighs all others.
     pub tied: bool,
 }
 

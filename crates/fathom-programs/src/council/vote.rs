@@ -1,4 +1,4 @@
-//! What a voter said, read strictly: a reply is a vote, or it is a typed failure.
+//! The vote of a reply, read strictly: every reply is a vote or a typed failure.
 
 use std::fmt;
 
@@ -8,20 +8,17 @@ pub use super::reply::{REASONING_CHARS_MAX, read};
 
 use fathom_core::unit::PerMille;
 
-/// A vote.
+/// Vote of a seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Vote {
-    /// Yes.
     Approve,
-    /// No.
     Reject,
-    /// Neither.
     Abstain,
 }
 
 impl Vote {
-    /// Every vote.
+    /// Every vote, once.
     pub const ALL: [Self; 3] = [Self::Approve, Self::Reject, Self::Abstain];
 
     /// As it is written.
@@ -58,24 +55,23 @@ impl fmt::Display for Vote {
     }
 }
 
-/// What a voter said.
+/// A vote as read from a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedVote {
-    /// The vote.
     pub vote: Vote,
-    /// How sure it says it is, where it says so.
+    /// Stated confidence, if any.
     pub confidence: Option<PerMille>,
-    /// Why, bounded.
+    /// Reason, cut to [`REASONING_CHARS_MAX`].
     pub reasoning: String,
     /// Number of the passage that it names as its ground, counted from one.
     pub passage: Option<usize>,
 }
 
-/// Why a reply is no vote.
+/// Reason that a reply is not a vote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "why", rename_all = "snake_case")]
 pub enum VoteError {
-    /// It says nothing.
+    /// The reply is empty.
     #[error("the reply is empty")]
     Empty,
     /// It votes for nothing.

@@ -1,14 +1,12 @@
-//! `direct`: one question, one answer. A reply that ran into its output cap is continued; where a rubric is
-//! given, a critique child judges the answer before it goes out. One that does not meet its schema is sent back.
+//! The episode of `direct`, from the question to the verdict.
 
-use serde::{Deserialize, Serialize};
-
+use super::config::DirectConfig;
+use super::prompts::{CONTINUE, question};
+use super::review::critique;
 use crate::conclusion::Conclusion;
 use crate::reply::{AnswerSchema, after_thoughts, passes, unfenced};
-use fathom_core::budget::amounts::{Amounts, Dimension};
-use fathom_core::contract::spawn::{SpawnClass, SpawnRequest, SpawnTrigger};
+use fathom_core::budget::amounts::Dimension;
 use fathom_core::contract::stop::{Refusal, StopReason};
-use fathom_core::contract::{AgentRole, Contract, RecursionPolicy};
 use fathom_core::episode::program::{
     Ask, ModelAsk, OnOutage, Program, ProgramError, ProgramInput, ProgramView,
 };
@@ -19,106 +17,28 @@ use fathom_core::model::failure::{FailureKind, ModelFailure};
 use fathom_core::model::{ChatMessage, FinishReason, ModelReply, ReplyMode, Speaker};
 use fathom_core::packet::Packet;
 use fathom_core::text::Text;
-use fathom_core::unit::Millis;
 
-/// The program's name.
+/// Name of the program in specifications and journals.
 pub const NAME: &str = "direct";
 
-/// The kind of child that judges an answer.
-pub const CRITIQUE: &str = "critique";
-
-const CONTINUE: &str = "Go on from the exact character where you stopped. Repeat nothing.";
-
-/// How often an answer that does not meet its schema is sent back.
+/// Rewrites asked for when the answer does not meet its schema.
+// Each rewrite costs a whole answer, and the schema is repeated with every call.
 const SENT_BACK_MAX: u32 = 2;
 
-const JUDGE: &str = "You judge an answer against a rubric. The first word of your reply is PASS or FAIL. \
-                     After it, say in one or two sentences why.";
-
-/// A piece of material that goes into the prompt.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PromptMaterial {
-    /// Where it comes from.
-    pub source: String,
-    /// What it says.
-    pub text: String,
-}
-
-/// How an answer is judged before it goes out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReviewRules {
-    /// What a good answer must meet.
-    pub rubric: String,
-    /// How often a failed answer may be rewritten.
-    pub revisions_max: u32,
-}
-
-/// Parameters of `direct`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct DirectConfig {
-    /// Standing instructions.
-    pub system: String,
-    /// Material for the prompt.
-    pub material: Vec<PromptMaterial>,
-    /// Output cap of one call.
-    pub output_tokens_max: u32,
-    /// Output cap below which a call is of no use.
-    pub output_tokens_min: u32,
-    /// How often a cut reply may be continued.
-    pub continuations_max: u32,
-    /// Sampling temperature in thousandths.
-    pub temperature_milli: Option<u16>,
-    /// Whether the reply is streamed.
-    pub stream: bool,
-    /// Longest time of one attempt.
-    pub timeout: Millis,
-    /// JSON schema of the reply.
-    pub schema: Option<serde_json::Value>,
-    /// How the answer is judged.
-    pub review: Option<ReviewRules>,
-}
-
-impl Default for DirectConfig {
-    fn default() -> Self {
-        Self {
-            system: String::new(),
-            material: Vec::new(),
-            output_tokens_max: 1024,
-            output_tokens_min: 32,
-            continuations_max: 8,
-            temperature_milli: None,
-            stream: true,
-            timeout: Millis(60_000),
-            schema: None,
-            review: None,
-        }
-    }
-}
-
-impl DirectConfig {
-    /// The specification of a `direct` program with these parameters.
-    pub fn spec(&self) -> ProgramSpec {
-        ProgramSpec::new(NAME, self)
-    }
-}
-
-/// The program.
+/// The `direct` program: asks the model once, continues cut replies, and has the answer judged where a rubric is given.
 pub struct DirectProgram {
     params: DirectConfig,
     schema: AnswerSchema,
     goal: String,
     /// The ask whose answer moves things on.
     awaited: AskId,
-    /// What the present call says after the question.
+    /// Messages of the present call after the question.
     more: Vec<ChatMessage>,
-    /// What replies have said so far, with their thoughts.
+    /// Text of the replies so far, thoughts included.
     draft: String,
     /// The last whole answer, without thoughts; it stands until another one is whole.
     answer: Option<String>,
-    /// What the present attempt has said so far.
+    /// Number and text of the present attempt, as streamed so far.
     speaking: (u16, String),
     continuations: u32,
     revisions: u32,
@@ -128,7 +48,7 @@ pub struct DirectProgram {
 }
 
 impl DirectProgram {
-    /// Reads the parameters.
+    /// Builds the program from the parameters in `spec`.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         let params: DirectConfig = spec.read_or_usual()?;
         Ok(Self {
@@ -157,7 +77,10 @@ impl DirectProgram {
         self.awaited = view.next_ask;
         self.speaking = (0, String::new());
         self.calls += 1;
-        let mut prompt = vec![ChatMessage::new(Speaker::User, self.prompt())];
+        let mut prompt = vec![ChatMessage::new(
+            Speaker::User,
+            question(&self.params.material, &self.goal),
+        )];
         prompt.extend(self.more.iter().cloned());
         let packet = Packet {
             standing: Text::from(self.params.system.as_str()),
@@ -186,20 +109,8 @@ impl DirectProgram {
         }))]
     }
 
-    fn prompt(&self) -> String {
-        let material = &self.params.material;
-        let mut prompt = String::new();
-        for piece in material {
-            prompt.extend(["--- ", &piece.source, "\n", piece.text.trim_end(), "\n"]);
-        }
-        if !prompt.is_empty() {
-            prompt.push_str("---\n");
-        }
-        prompt.push_str(&self.goal);
-        prompt
-    }
-
     fn on_reply(&mut self, reply: &ModelReply, view: &ProgramView<'_>) -> Vec<Ask> {
+        // Thoughts stay in the draft until the answer is whole: a thought may be cut off and end in a continuation.
         self.draft.push_str(reply.text.as_str());
         self.speaking = (0, String::new());
         if reply.ending == FinishReason::Complete {
@@ -241,47 +152,13 @@ impl DirectProgram {
             return self.finish(EpisodeStatus::Ok, StopReason::Success, "answered");
         };
         self.awaited = view.next_ask;
-        let judge = DirectConfig {
-            system: JUDGE.to_owned(),
-            output_tokens_max: 256,
-            continuations_max: 0,
-            temperature_milli: Some(0),
-            timeout: self.params.timeout,
-            ..DirectConfig::default()
-        };
-        let recursion = RecursionPolicy {
-            max_depth: view.depth + 1,
-            ..view.contract.recursion.clone()
-        };
-        vec![Ask::Spawn(Box::new(SpawnRequest {
-            child_type: CRITIQUE.to_owned(),
-            class: SpawnClass::Critique,
-            trigger: SpawnTrigger::HighStakesAction,
-            why: "the answer goes out only after a second look".into(),
-            fetch: "a judgement of the answer against the rubric".into(),
-            return_format: "PASS or FAIL, then the reason".into(),
-            goal: Text::new(format!(
-                "Rubric:\n{}\n\nQuestion:\n{}\n\nAnswer:\n{}",
-                review.rubric, self.goal, judged
-            )),
-            role: AgentRole::Verifier,
-            program: judge.spec(),
-            contract: Contract {
-                recursion,
-                ..Contract::default()
-            },
-            at_least: Amounts {
-                tokens: 64,
-                calls: 1,
-                ..Amounts::ZERO
-            },
-            at_most: Amounts {
-                calls: 2,
-                episodes: 1,
-                ..Amounts::MAX
-            },
-            time_max: None,
-        }))]
+        vec![critique(
+            review,
+            &self.goal,
+            &judged,
+            self.params.timeout,
+            view,
+        )]
     }
 
     /// A reply that is nothing but thoughts: the model is asked once more what it was asked.
@@ -297,6 +174,7 @@ impl DirectProgram {
         self.sent_back += 1;
         let is_continued = |message: &ChatMessage| message.text.as_str() == CONTINUE;
         if self.more.last().is_some_and(is_continued) {
+            // The draft was nothing but thoughts, so there is nothing to continue: the question is asked afresh.
             self.more.clear();
         }
         self.call_again(view)
@@ -388,6 +266,7 @@ impl DirectProgram {
             said,
             work: format!("{} calls", self.calls),
             decisions: &self.decisions,
+            notes: Vec::new(),
         };
         vec![Ask::Finish(Box::new(ProgramVerdict {
             verification_needed: status != EpisodeStatus::Ok && self.params.review.is_some(),
@@ -404,6 +283,7 @@ impl Program for DirectProgram {
                 self.call(Vec::new(), view)
             }
             ProgramInput::Delta { ask, attempt, text } if ask == self.awaited => {
+                // A retry streams from its beginning again; keeping both would show the start twice.
                 if self.speaking.0 != attempt {
                     self.speaking = (attempt, String::new());
                 }
@@ -442,7 +322,7 @@ impl Program for DirectProgram {
     }
 }
 
-/// What is said, without the thoughts before it and the lines between; where there are none, all of it as it is.
+/// The text after the thoughts and the blank lines that follow them; all of it, unchanged, if there are no thoughts.
 fn without_thoughts(reply: &str) -> &str {
     let said = after_thoughts(reply);
     if said.len() < reply.len() {

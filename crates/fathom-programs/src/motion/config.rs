@@ -1,4 +1,4 @@
-//! What a motion needs to know.
+//! Configuration of `motion`.
 
 use std::collections::BTreeMap;
 
@@ -11,23 +11,23 @@ use fathom_core::journal::event::ProgramSpec;
 use fathom_core::packet::PacketRisk;
 use fathom_core::unit::{Millis, PerMille};
 
-/// Parameters of `motion`.
+/// Configuration of the `motion` program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MotionConfig {
-    /// What is put to the vote; where it is blank, the episode's goal.
+    /// The proposal; the episode's goal if blank.
     pub proposal: String,
     /// The role in whose name it is proposed.
     pub proposer: CouncilRole,
-    /// How much is at stake.
+    /// Stakes of the proposal.
     pub risk: PacketRisk,
-    /// How sure the proposing side is, in thousandths.
+    /// Confidence of the proposing side, in thousandths.
     pub confidence: Option<PerMille>,
-    /// How long the vote is open at most, of the time the episode is worked on.
+    /// Longest time the vote stays open, in active time of the episode.
     pub deadline: Millis,
     /// The roles that vote. An escalation brings Prime in where it is not among them.
     pub roles: Vec<CouncilRole>,
-    /// What each role is told beside the proposal.
+    /// Extra instructions to each role.
     pub instructions: BTreeMap<CouncilRole, String>,
     /// Output cap of a call.
     pub output_tokens_max: u32,

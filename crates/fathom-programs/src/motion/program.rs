@@ -1,12 +1,10 @@
-//! `motion`: a proposal is put to the vote of the council's roles.
-//!
-//! Everything that is said goes on the bus, so the journal shows who voted what, who failed and who fell silent. The
-//! time that counts is the time the episode is worked on: a restart silences nobody.
+//! The episode of `motion`, from the proposal to the ruling.
 
 use super::config::MotionConfig;
 use std::collections::BTreeMap;
 
 use super::reply::{RoleBallot, SCHEMA, TASK};
+use crate::ask_batch::AskBatch;
 use fathom_core::contract::stop::StopReason;
 use fathom_core::council_bus::{
     CouncilRole, EscalationCause, EscalationTracker, HeartbeatState, MessageDraft, MessageId,
@@ -31,10 +29,10 @@ pub const NAME: &str = "motion";
 /// Least output of a call with which a vote can be said.
 const OUTPUT_TOKENS_MIN: u32 = 32;
 
-/// The program.
+/// The `motion` program: opens a vote on the bus, asks every role, and rules on the votes in time.
 pub struct MotionProgram {
     params: MotionConfig,
-    /// When the vote was opened, with the time that was left then.
+    /// Opening time of the vote, with the time left then.
     opened: (Timestamp, Millis),
     /// The message that opened it.
     id: Option<MessageId>,
@@ -46,36 +44,18 @@ pub struct MotionProgram {
     /// The moment asked for, until it comes.
     wake: Option<Timestamp>,
     decisions: Vec<Decision>,
-    /// What went on the bus about roles that gave no vote, and about escalations.
+    /// Bus messages about roles without a vote, and about escalations.
     remarks: Vec<String>,
 }
 
-/// What the program asks for in one turn, with the numbers that the asks will get.
-struct AskBatch<'a> {
+/// One turn of the program: its view, and the asks in the making.
+struct MotionTurn<'a> {
     view: &'a ProgramView<'a>,
-    asks: Vec<Ask>,
-    next: AskId,
-}
-
-impl<'a> AskBatch<'a> {
-    fn new(view: &'a ProgramView<'a>) -> Self {
-        Self {
-            view,
-            asks: Vec::new(),
-            next: view.next_ask,
-        }
-    }
-
-    fn push(&mut self, ask: Ask) -> AskId {
-        let id = self.next;
-        self.next = id.next();
-        self.asks.push(ask);
-        id
-    }
+    asks: AskBatch,
 }
 
 impl MotionProgram {
-    /// Reads the parameters.
+    /// Builds the program from the parameters in `spec`.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         let params = MotionConfig::read(spec)?;
         Ok(Self {
@@ -99,8 +79,9 @@ impl MotionProgram {
     }
 
     /// Puts a message on the bus and takes it in as every reader will. Says whether it counts, to the bus as well.
-    fn post(&mut self, draft: MessageDraft, turn: &mut AskBatch<'_>) -> bool {
-        let ask = turn.push(Ask::Post(Box::new(draft.clone())));
+    fn post(&mut self, draft: MessageDraft, turn: &mut MotionTurn<'_>) -> bool {
+        let ask = turn.asks.push(Ask::Post(Box::new(draft.clone())));
+        // Stamped with the number of its ask, as readers of the journal will, so that both count the same messages.
         let envelope = draft.stamp(turn.view.episode, ask, turn.view.at);
         let taken = self.assembly.take(&envelope, self.moment(turn.view));
         if let Err(reason) = taken {
@@ -110,31 +91,39 @@ impl MotionProgram {
     }
 
     /// Tells the bus something that binds nobody.
-    fn remark(&mut self, what: &str, turn: &mut AskBatch<'_>) {
+    fn remark(&mut self, what: &str, turn: &mut MotionTurn<'_>) {
         self.remarks.push(what.to_owned());
         let mut info = MessageDraft::info(self.params.proposer, what);
         if let Some(motion) = self.id {
             info = info.about(motion);
         }
-        turn.push(Ask::Post(Box::new(info)));
+        turn.asks.push(Ask::Post(Box::new(info)));
     }
 
-    fn escalate(&mut self, about: MessageId, causes: &[EscalationCause], turn: &mut AskBatch<'_>) {
+    fn escalate(
+        &mut self,
+        about: MessageId,
+        causes: &[EscalationCause],
+        turn: &mut MotionTurn<'_>,
+    ) {
         for cause in causes {
             self.remarks.push(format!("escalated to prime: {cause}"));
             let draft = MessageDraft::escalation(self.params.proposer, cause.to_string());
             let draft = draft.about(about).at_risk(self.params.risk);
-            turn.push(Ask::Post(Box::new(draft)));
+            turn.asks.push(Ask::Post(Box::new(draft)));
         }
     }
 
-    fn open(&mut self, goal: &Text, turn: &mut AskBatch<'_>) {
+    fn open(&mut self, goal: &Text, turn: &mut MotionTurn<'_>) {
+        // The moment and the time left then: their difference to now gives active time, which the wall clock does
+        // not.
         self.opened = (turn.view.at, turn.view.time_left);
         if self.params.proposal.trim().is_empty() {
             goal.as_str().clone_into(&mut self.params.proposal);
         }
         let (risk, confidence) = (self.params.risk, self.params.confidence);
-        let motion = MessageId::of(turn.view.episode, turn.next);
+        // Before the proposal is posted: its own id is that of the next ask, and the escalations refer to it.
+        let motion = MessageId::of(turn.view.episode, turn.asks.next());
         let causes = self.escalations.look(motion, risk, confidence);
         if !causes.is_empty() && !self.params.roles.contains(&CouncilRole::Prime) {
             self.params.roles.push(CouncilRole::Prime);
@@ -148,7 +137,7 @@ impl MotionProgram {
         let at = self.moment(turn.view);
         let seats: Vec<CouncilRole> = self.assembly.active().collect();
         for role in seats {
-            let ask = turn.push(self.call(role, &causes));
+            let ask = turn.asks.push(self.call(role, &causes));
             self.open.insert(ask, role);
             self.liveness.asked(role, at);
         }
@@ -183,15 +172,16 @@ impl MotionProgram {
         }))
     }
 
-    fn heard(&mut self, role: CouncilRole, turn: &mut AskBatch<'_>) {
+    fn heard(&mut self, role: CouncilRole, turn: &mut MotionTurn<'_>) {
         let at = self.moment(turn.view);
         if let Some(pulse) = self.liveness.heard(role, at) {
             self.post(MessageDraft::heartbeat(role, pulse), turn);
         }
     }
 
-    fn on_reply(&mut self, role: CouncilRole, reply: &ModelReply, turn: &mut AskBatch<'_>) {
+    fn on_reply(&mut self, role: CouncilRole, reply: &ModelReply, turn: &mut MotionTurn<'_>) {
         self.heard(role, turn);
+        // A role whose call has ended cannot fall silent any more.
         self.liveness.ended(role);
         let Some(motion) = self.id else { return };
         let Some(said) = super::reply::read(reply.text.as_str()) else {
@@ -205,6 +195,7 @@ impl MotionProgram {
         let draft = MessageDraft::vote(role, motion, ballot, &reason)
             .confident(Some(confidence))
             .at_risk(self.params.risk);
+        // A vote that the bus does not count decides nothing and must not raise an alarm either.
         if !self.post(draft, turn) {
             return;
         }
@@ -219,12 +210,12 @@ impl MotionProgram {
     }
 
     /// A call that brought nothing: no vote, and no sign of life either.
-    fn on_nothing(&mut self, role: CouncilRole, why: &str, turn: &mut AskBatch<'_>) {
+    fn on_nothing(&mut self, role: CouncilRole, why: &str, turn: &mut MotionTurn<'_>) {
         self.liveness.ended(role);
         self.remark(&format!("{role}: no vote: {why}"), turn);
     }
 
-    fn on_tick(&mut self, turn: &mut AskBatch<'_>) {
+    fn on_tick(&mut self, turn: &mut MotionTurn<'_>) {
         self.wake = None;
         for role in self.liveness.look(self.moment(turn.view)) {
             self.remarks.push(format!("{role}: silent, inactive"));
@@ -236,7 +227,7 @@ impl MotionProgram {
     }
 
     /// Closes the vote when there is nobody left to wait for, and waits on otherwise.
-    fn go_on(&mut self, turn: &mut AskBatch<'_>) {
+    fn go_on(&mut self, turn: &mut MotionTurn<'_>) {
         let Some(motion) = self.id else { return };
         let at = self.moment(turn.view);
         let deadline = self.assembly.deadline(motion).unwrap_or(at);
@@ -247,15 +238,16 @@ impl MotionProgram {
                 .next_look()
                 .map_or(deadline, |look| look.min(deadline));
             let wake = turn.view.at.plus(next.since(at));
+            // Only an earlier moment needs a new ask; a later one is found when the one asked for comes.
             if self.wake.is_none_or(|asked| wake < asked) {
                 self.wake = Some(wake);
-                turn.push(Ask::Wake(wake));
+                turn.asks.push(Ask::Wake(wake));
             }
             return;
         }
         if let Some(outcome) = self.assembly.close(motion).cloned() {
             let verdict = self.verdict(&outcome);
-            turn.push(Ask::Finish(Box::new(verdict)));
+            turn.asks.push(Ask::Finish(Box::new(verdict)));
         }
     }
 
@@ -301,7 +293,10 @@ impl MotionProgram {
 
 impl Program for MotionProgram {
     fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
-        let mut turn = AskBatch::new(view);
+        let mut turn = MotionTurn {
+            view,
+            asks: AskBatch::new(view),
+        };
         match input {
             ProgramInput::Start(started) => self.open(&started.goal, &mut turn),
             ProgramInput::Delta { ask, .. } => {
@@ -335,7 +330,7 @@ impl Program for MotionProgram {
             }
         }
         self.go_on(&mut turn);
-        turn.asks
+        turn.asks.list
     }
 
     fn partial(&self) -> Option<Text> {

@@ -1,4 +1,4 @@
-//! Parameters of `phases`.
+//! Configuration of `phases`.
 
 use std::collections::BTreeSet;
 
@@ -23,10 +23,10 @@ pub struct PhaseSpec {
     /// Other names of it, such as the stem of its file.
     #[serde(default)]
     pub aliases: Vec<String>,
-    /// What it is called.
+    /// Name by which payloads refer to it.
     #[serde(default)]
     pub title: String,
-    /// What the model is told in it.
+    /// Prompt of the phase.
     pub template: String,
     /// Fewest commands of its reply where the form is held to: a small model is glad to leave them all out.
     #[serde(default)]
@@ -43,17 +43,14 @@ impl PhaseSpec {
 /// One entry of a session's history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionEntry {
-    /// Who said it.
     pub who: SessionSpeaker,
-    /// What was said.
     pub text: String,
 }
 
-/// How a dispatched task is worked on.
+/// Program and limits of dispatched tasks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TaskConfig {
-    /// Standing instructions.
     pub system: String,
     /// Output cap of a call.
     pub output_tokens_max: u32,
@@ -71,7 +68,7 @@ impl Default for TaskConfig {
     }
 }
 
-/// Parameters of `phases`.
+/// Configuration of the `phases` program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PhasesConfig {
@@ -83,11 +80,11 @@ pub struct PhasesConfig {
     pub agents: Vec<AgentProfile>,
     /// Symbols that are there from the beginning, in the order of their worth, the least first.
     pub symbols: Vec<Symbol>,
-    /// What was said before in the session, oldest first.
+    /// Earlier entries of the session, oldest first.
     pub history: Vec<SessionEntry>,
     /// The session that the reply and the commands are added to; none when nothing is to be kept.
     pub session: Option<String>,
-    /// Whether the reply is held to the form of a payload while it is written.
+    /// True if replies are constrained to the form of a payload while they are generated.
     pub structured: bool,
     /// Most characters of a phase's words where the form is held to; more only where it is not.
     pub reply_chars_max: u32,
@@ -97,7 +94,7 @@ pub struct PhasesConfig {
     pub timeout: Millis,
     /// Sampling temperature in thousandths.
     pub temperature_milli: Option<u16>,
-    /// How dispatched tasks are worked on.
+    /// Handling of dispatched tasks.
     pub task: TaskConfig,
 }
 
@@ -135,7 +132,7 @@ impl PhasesConfig {
         }
     }
 
-    /// What is wrong with them.
+    /// The first fault of the configuration, if any.
     fn problem(&self) -> Option<String> {
         let count = self.phases.len();
         if !(1..=PHASES_MAX).contains(&count) {

@@ -1,4 +1,4 @@
-//! What every phase sees beside its own prompt: agents, symbols and what was said.
+//! Context of every phase beside its own prompt: agents, symbols and the session.
 //!
 //! Entries stand in the order of their worth, the least first: what was there from the beginning, then what commands
 //! brought, the newest last, and of one answer the nearest last. Where room is short, whole entries go from the front.
@@ -32,7 +32,7 @@ pub(super) struct PhaseContext {
 }
 
 impl PhaseContext {
-    /// What is there from the beginning.
+    /// Builds the context from the entries known at the start.
     pub(super) fn new(params: &PhasesConfig) -> Self {
         let mut context = Self::default();
         for agent in &params.agents {
@@ -77,6 +77,7 @@ impl PhaseContext {
     pub(super) fn say(&mut self, words: &str) {
         self.history.push(line(words));
         if self.history.len() > ENTRIES_MAX {
+            // The oldest goes first, as the packet keeps the newest when room is short.
             self.history.remove(0);
         }
     }
@@ -113,6 +114,7 @@ impl PhaseContext {
 
 /// Puts an entry last, in the place of an earlier one of the same id.
 fn hold(entries: &mut Vec<ContextEntry>, id: &str, line: String) {
+    // A repeated entry moves to the end, where it is the last to be cut from a packet.
     entries.retain(|held| held.id != id);
     entries.push(ContextEntry {
         id: id.to_owned(),

@@ -1,17 +1,16 @@
-//! How a loop ends: the session keeps what was said, then comes the verdict.
+//! The end of a loop: the session history is written first, then the verdict follows.
 
 use serde_json::{Value, json};
 
 use super::config::SessionEntry;
 use super::context::cut;
 pub(super) use super::program::{AskBatch, HISTORY, LoopEnd, LoopState, PhasesProgram};
+use crate::conclusion::Conclusion;
 use fathom_core::contract::stop::StopReason;
 use fathom_core::domain::session::SessionSpeaker;
 use fathom_core::domain::{DomainAccess, DomainRequest};
 use fathom_core::episode::program::{Ask, Program};
-use fathom_core::episode::result::{
-    EpisodeStatus, HandoffTicket, NextAction, ProgramVerdict, ResultSummary, clip,
-};
+use fathom_core::episode::result::{EpisodeStatus, ProgramVerdict};
 use fathom_core::text::Text;
 
 impl PhasesProgram {
@@ -26,10 +25,11 @@ impl PhasesProgram {
             DomainAccess::Write,
             request.to_string(),
         )));
+        // The verdict waits for the history, so that a failed write stands among its warnings.
         self.waiting = LoopState::Storing(ask, end);
     }
 
-    /// What the session keeps.
+    /// The session entries to append.
     fn entries(&self) -> Vec<SessionEntry> {
         let entry = |who, text: &str| SessionEntry {
             who,
@@ -51,7 +51,7 @@ impl PhasesProgram {
         entries
     }
 
-    /// The history answered.
+    /// Takes in the answer of the history.
     pub(super) fn on_stored(&mut self, answer: &Text) {
         let answer: Value = serde_json::from_str(answer.as_str()).unwrap_or_default();
         let fault = ["fault", "error"]
@@ -80,39 +80,23 @@ impl PhasesProgram {
             stop = StopReason::NoNewInformation;
             said = format!("{said}, and no phase had anything to say");
         }
-        let head = answer.as_ref().map_or_else(
-            || "no answer".to_owned(),
-            |answer| format!("answer: {}", clip(answer.as_str(), 120)),
-        );
-        let goal = clip(&self.goal, 120);
-        let work = format!(
-            "{} iterations, {} commands",
-            self.iteration,
-            self.report.commands.len()
-        );
-        let next_actions = match status {
-            EpisodeStatus::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
-                tried: Text::new(format!("{work} on: {goal}")),
-                known: Text::new(head.clone()),
-                asked: Text::new(format!("look at the answer; the episode stopped: {said}")),
-                deadline: None,
-            })],
-            EpisodeStatus::Ok | EpisodeStatus::Failed => Vec::new(),
-        };
-        let warnings = self.report.warnings.iter().cloned();
-        asks.push(Ask::Finish(Box::new(ProgramVerdict {
+        let conclusion = Conclusion {
             status,
             stop,
+            goal: &self.goal,
             answer,
-            report: self.report(),
-            summary: ResultSummary::new(
-                [format!("asked: {goal}"), head, format!("{said}; {work}")],
-                warnings,
+            said: &said,
+            work: format!(
+                "{} iterations, {} commands",
+                self.iteration,
+                self.report.commands.len()
             ),
-            artifacts: Vec::new(),
-            decisions: Vec::new(),
-            verification_needed: false,
-            next_actions,
+            decisions: &[],
+            notes: self.report.warnings.clone(),
+        };
+        asks.push(Ask::Finish(Box::new(ProgramVerdict {
+            report: self.report(),
+            ..conclusion.verdict()
         })));
     }
 }

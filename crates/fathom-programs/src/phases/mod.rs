@@ -1,4 +1,10 @@
-//! `phases`: a question goes through phases of thought, each a model call that names the next one.
+//! `phases`: a question goes through phases of thought, each a model call that names the next one. Commands in a reply are
+//! carried out, and later phases see their results.
+//!
+//! The loop ends when a payload names no next phase, an unknown one or one that was visited, and after three times as
+//! many iterations as there are phases. A reply without a payload does nothing: its commands are not carried out, and the
+//! phase is asked again, which counts as an iteration. The payload is the first JSON object of a reply that is not a
+//! command; its words are in `reply`.
 
 mod commands;
 mod config;

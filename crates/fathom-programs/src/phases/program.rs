@@ -1,10 +1,4 @@
-//! `phases`: a question goes through phases of thought, each a model call that names the next one. What a reply commands
-//! is carried out, and what comes of it is seen by the phases after it.
-//!
-//! The loop ends when a payload names no next phase, an unknown one or one that was visited, and after three times as
-//! many iterations as there are phases. A reply without a payload does nothing: its commands are not carried out, and the phase
-//! is asked again, which counts as an iteration. The payload is the first JSON object of a reply that is no
-//! command; its words are in `reply`.
+//! The loop of `phases`: from one model call to the next.
 
 use super::config::PhasesConfig;
 use super::reply::read;
@@ -33,7 +27,7 @@ use super::context::PhaseContext;
 use super::prompts::PhasePrompt;
 pub(super) use crate::ask_batch::AskBatch;
 
-/// The program's name.
+/// Name of the program in specifications and journals.
 pub const NAME: &str = "phases";
 
 /// The type of the children that do dispatched tasks.
@@ -46,7 +40,7 @@ pub const HISTORY: &str = "history";
 pub const FEEDBACK: &str = "feedback";
 
 /// Iterations of a loop for each of its phases.
-const ITERATIONS_PER_PHASE: u32 = 3;
+pub(super) const ITERATIONS_PER_PHASE: u32 = 3;
 
 /// Longest payload, and longest reply without one, that the report tells again.
 const KEPT_BYTES_MAX: usize = 32 * 1024;
@@ -54,26 +48,24 @@ const KEPT_BYTES_MAX: usize = 32 * 1024;
 /// Longest arguments of a command that the report and the history tell again.
 pub(super) const KEPT_ARGUMENTS_BYTES_MAX: usize = 8 * 1024;
 
-/// What the program waits for.
+/// Input that the program waits for.
 pub(super) enum LoopState {
-    /// The model.
     Phase(AskId),
-    /// What a command asked for.
+    /// Answer to a request of a command.
     Work(AskId, CommandWork),
-    /// The history.
     Storing(AskId, LoopEnd),
     /// Nothing: it has not begun, or it is over.
     Nothing,
 }
 
-/// Where the loop goes once the commands are done.
+/// Next step of the loop once the commands are done.
 #[derive(Clone, Debug)]
 pub(super) enum AfterCommands {
     Phase(usize),
     End(LoopEnd),
 }
 
-/// How the loop ends.
+/// Cause of the loop's end.
 #[derive(Clone, Debug)]
 pub(super) struct LoopEnd {
     pub(super) status: EpisodeStatus,
@@ -88,7 +80,7 @@ pub(super) struct RunningCommand {
     pub(super) work: VecDeque<CommandWork>,
 }
 
-/// The program.
+/// The `phases` program: asks one phase after another and carries out the commands of their replies.
 pub struct PhasesProgram {
     pub(super) params: PhasesConfig,
     pub(super) goal: String,
@@ -103,16 +95,16 @@ pub struct PhasesProgram {
     nudge: Option<&'static str>,
     pub(super) queue: VecDeque<RunningCommand>,
     pub(super) next: AfterCommands,
-    /// What was said last in a payload, and outside of one.
+    /// Last statements in a payload, and outside of one.
     said: String,
     said_bare: String,
-    /// What commands came to, for the history.
+    /// Results of commands, for the history.
     pub(super) notes: Vec<String>,
     pub(super) report: PhasesReport,
 }
 
 impl PhasesProgram {
-    /// Reads the parameters.
+    /// Builds the program from the parameters in `spec`.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         let params = PhasesConfig::read(spec)?;
         let symbols = params.symbols.iter().map(|symbol| symbol.id.clone());
@@ -153,6 +145,7 @@ impl PhasesProgram {
     /// Calls the model for a phase.
     pub(super) fn enter(&mut self, index: usize, view: &ProgramView<'_>, asks: &mut AskBatch) {
         self.at = index;
+        // Visited from the moment it is entered: a phase that names itself as the next one ends the loop.
         self.visited.insert(index);
         self.iteration += 1;
         let is_last = self.iteration == self.iterations_max();
@@ -165,6 +158,7 @@ impl PhasesProgram {
         let Some(phase) = self.params.phases.get(index) else {
             return;
         };
+        // In the last iteration no phase is on offer, so the model has no choice but to conclude.
         let remaining: Vec<&str> = match self.last {
             Some(_) => Vec::new(),
             None => (0..self.params.phases.len())
@@ -209,6 +203,7 @@ impl PhasesProgram {
         let said = reply.text.as_str();
         let reading = read(said);
         let Some(payload) = reading.payload else {
+            // The words of a cut object are torn JSON, which is worse as an answer than what was said before.
             if !reading.is_cut && !reading.words.is_empty() {
                 self.said_bare = reading.words;
             }
@@ -219,6 +214,7 @@ impl PhasesProgram {
                     "{count} commands were not carried out: the reply has no payload"
                 ));
             }
+            // The two faults need different advice: a shorter reply, or one in the right form.
             let is_cut = reading.is_cut || reply.ending == FinishReason::Truncated;
             let nudge = if is_cut {
                 super::prompts::CUT
@@ -233,6 +229,7 @@ impl PhasesProgram {
             self.context.say(&heard);
             self.said = reading.words;
         }
+        // Before the commands run: the model named the next phase without knowing their results.
         self.decide(payload.get("next_phase"), asks);
         // What is too long to be told again is in the journal.
         if said.len() <= KEPT_BYTES_MAX {
@@ -381,7 +378,7 @@ impl PhasesProgram {
         self.end(end, asks);
     }
 
-    /// What the loop has to say so far.
+    /// The loop's statement so far.
     pub(super) fn best(&self) -> &str {
         if self.said.is_empty() {
             &self.said_bare
@@ -453,7 +450,7 @@ impl Program for PhasesProgram {
     }
 }
 
-/// Whether a name means a phase rather than that none follows.
+/// True if `name` means a phase, rather than that none follows.
 fn is_named(name: &str) -> bool {
     !matches!(
         name.to_ascii_lowercase().as_str(),

@@ -1,15 +1,15 @@
-//! What the model is told, and the form that its reply is held to.
+//! Prompts of the loop, and the form that its replies are constrained to.
 
 use serde_json::{Map, Value, json};
 
 use super::commands;
 use super::config::{PhaseSpec, PhasesConfig};
 
-/// What the model is told when its reply had no payload.
+/// Notice to the model after a reply without a payload.
 pub(super) const UNREADABLE: &str =
     "Your last reply held no JSON object that could be read, so nothing of it was carried out.";
 
-/// What the model is told when its payload had no end.
+/// Notice to the model after a payload without an end.
 pub(super) const CUT: &str =
     "Your last reply ended before its JSON object did, so nothing of it was carried out. Say less.";
 
@@ -23,12 +23,12 @@ pub(super) struct PhasePrompt<'a> {
     /// The phases that it may go on with.
     pub(super) remaining: &'a [&'a str],
     pub(super) question: &'a str,
-    /// What went wrong with the reply before.
+    /// Fault of the reply before, if any.
     pub(super) nudge: Option<&'a str>,
 }
 
 impl PhasePrompt<'_> {
-    /// What is asked.
+    /// The question.
     pub(super) fn prompt(&self) -> String {
         let id = &self.phase.id;
         let mut prompt = format!(

@@ -1,11 +1,11 @@
-//! What a reply says: its payload, its commands and its words.
+//! Reading a reply: its payload, its commands and its words.
 
 use serde_json::{Map, Value};
 
 use crate::reply::{JsonCandidate, JsonObject, after_thoughts, pieces, without_fence_lines};
 use fathom_core::episode::result::clip;
 
-/// What marks a command, before an object or as its name.
+/// Marks of a command, before an object or as its name.
 pub const MARK: &str = "⟐CMD";
 
 /// The members of a payload that may hold what a phase has to say, the usual one first.
@@ -42,9 +42,9 @@ pub struct PhaseReply {
     pub payload: Option<Map<String, Value>>,
     /// The commands in the order in which they were stated, in all three forms.
     pub stated: Vec<CommandText>,
-    /// What the phase has to say: a member of the payload, or the words around it.
+    /// The phase's statement: a member of the payload, or the words around it.
     pub words: String,
-    /// Whether an object does not end.
+    /// True if an object has no end.
     pub is_cut: bool,
 }
 
@@ -190,7 +190,7 @@ fn malformed(text: &str) -> CommandText {
     CommandText::Malformed(clip(&head, EXCERPT_CHARS))
 }
 
-/// What stands before a command's mark, when the mark is all that stands between that and an object.
+/// The text before a command's mark, if only the mark stands between it and an object.
 fn strip_mark(before: &str) -> Option<&str> {
     let is_filling = |c: char| c.is_whitespace() || matches!(c, ':' | '`');
     let end = before.trim_end_matches(is_filling);
@@ -200,7 +200,7 @@ fn strip_mark(before: &str) -> Option<&str> {
     end.strip_suffix(MARK)
 }
 
-/// What the phase has to say.
+/// The phase's statement.
 fn words_of(payload: &Map<String, Value>) -> Option<&str> {
     REPLY_NAMES
         .iter()

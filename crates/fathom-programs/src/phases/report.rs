@@ -1,12 +1,11 @@
-//! What a run of `phases` leaves beside its answer, and what it tells on its way.
+//! Report that a run of `phases` leaves beside its answer, and the trace it emits on its way.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// How a loop went.
+/// Account of a loop.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhasesReport {
-    /// The final reply.
     pub reply: String,
     /// The phases in the order in which they were gone through, retries included.
     pub phases: Vec<PhaseNote>,
@@ -14,39 +13,35 @@ pub struct PhasesReport {
     pub commands: Vec<CommandNote>,
     /// Ids of the symbols that took part, in the order in which they came in.
     pub symbols: Vec<String>,
-    /// What each phase answered.
+    /// Answer of each phase.
     pub intermediate_responses: Vec<PhaseAnswer>,
-    /// What did not go as it should.
+    /// Irregularities of the loop.
     pub warnings: Vec<String>,
 }
 
-/// Whether a reply had a payload.
+/// Payload state of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseOutcome {
-    /// It had one.
     Ok,
     /// It had none that can be read.
     Unreadable,
-    /// No reply came.
     Failed,
 }
 
-/// One iteration.
+/// One iteration of the loop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseNote {
-    /// The phase.
     pub id: String,
     /// The iteration, counted from one.
     pub iteration: u32,
-    /// What came of it.
     pub outcome: PhaseOutcome,
     /// The phase that it asked for, as it was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_phase: Option<String>,
 }
 
-/// What came of a command.
+/// Outcome of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandStatus {
@@ -74,14 +69,13 @@ pub enum CommandStatus {
     Failed,
 }
 
-/// One command.
+/// One command of a reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CommandNote {
     /// The action, as it was written.
     pub action: String,
     /// Its arguments, unless they are too long to be told again.
     pub arguments: Map<String, Value>,
-    /// What came of it.
     pub status: CommandStatus,
     /// The same in words.
     pub result: String,
@@ -91,42 +85,34 @@ pub struct CommandNote {
     pub iteration: u32,
 }
 
-/// What one phase answered.
+/// Answer of one phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PhaseAnswer {
-    /// The phase.
     pub phase: String,
-    /// The iteration.
     pub iteration: u32,
     /// The payload, whole; none where there was none, or where it is too long to be told again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Value>,
-    /// What was said, where there is no payload; its beginning, where that is long.
+    /// Text of a reply without payload; its beginning if it is long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
-/// What is told on the channel [`fathom_core::channel::delivery::TRACE_CHANNEL`] while the loop is under way: every transition, command and change of the
-/// context. It names things and never says what they hold.
+/// Trace entry on [`fathom_core::channel::delivery::TRACE_CHANNEL`] while the loop runs: a transition, a command or a
+/// change of the context. It names things and never quotes their content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum PhaseTrace {
-    /// A phase begins.
     PhaseEntered {
-        /// Which one.
         phase: String,
-        /// The iteration.
         iteration: u32,
     },
     /// A phase has replied.
     PhaseLeft {
-        /// Which one.
         phase: String,
-        /// The iteration.
         iteration: u32,
-        /// How.
         outcome: PhaseOutcome,
-        /// Where the loop goes from here; nothing when it ends.
+        /// The next phase; `None` at the end.
         next: Option<String>,
     },
     /// A command is done with.
@@ -135,14 +121,13 @@ pub enum PhaseTrace {
         phase: String,
         /// The action, as it was written.
         action: String,
-        /// What came of it.
         status: CommandStatus,
     },
     /// The context of later phases changed.
     ContextChanged {
         /// Symbols that came in or changed.
         symbols: Vec<String>,
-        /// Symbols that went.
+        /// Symbols that were dropped.
         gone: Vec<String>,
         /// Agents that came in.
         agents: Vec<String>,

@@ -132,7 +132,7 @@ impl PhasesProgram {
         }
     }
 
-    /// What went wrong first is the status of a command.
+    /// Records the status of a command: the first failure wins.
     fn note(&mut self, note: usize, status: CommandStatus, result: &str) {
         if let Some(note) = self.report.commands.get_mut(note) {
             if matches!(note.status, CommandStatus::Pending | CommandStatus::Ok) {

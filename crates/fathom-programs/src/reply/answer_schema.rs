@@ -1,4 +1,4 @@
-//! What an answer must be, where a JSON schema says so.
+//! Checking an answer against a JSON schema.
 
 use fathom_core::episode::program::ProgramError;
 use fathom_core::episode::result::clip;
@@ -20,7 +20,7 @@ impl AnswerSchema {
         Ok(Self(validator))
     }
 
-    /// Whether a text that is an answer is one as the JSON that it says, not as a string.
+    /// True if the schema accepts the parsed JSON of a text rather than the text as a string.
     pub(crate) fn wants_more_than(&self, text: &str) -> bool {
         let said = serde_json::Value::String(text.to_owned());
         self.0
@@ -28,7 +28,7 @@ impl AnswerSchema {
             .is_some_and(|schema| !schema.is_valid(&said))
     }
 
-    /// What keeps a text from being an answer. It is the JSON that is wanted, or where that is a string perhaps the string itself.
+    /// The reason that a text is not an answer. The parsed JSON is checked; if that is a string, perhaps the string itself.
     pub(crate) fn mismatch(&self, text: &str, may_be_string: bool) -> Option<String> {
         let schema = self.0.as_ref()?;
         let said = serde_json::Value::String(text.to_owned());

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::think_tags::after_thoughts;
 use crate::rlm::python_strings::ends_in_string;
 
-/// What models call Python.
+/// Info strings that models use for Python.
 const LANGUAGES: [&str; 17] = [
     "repl",
     "python",
@@ -29,7 +29,7 @@ const LANGUAGES: [&str; 17] = [
     "execute",
 ];
 
-/// What is no Python, whatever stands in it.
+/// Info strings of other languages, whatever the block holds.
 const OTHERS: [&str; 28] = [
     "bash",
     "c",
@@ -67,10 +67,9 @@ const QUOTED_FENCES_MAX: usize = 16;
 /// Bytes that are read again in a reply to see which of its fences stand in strings. Beyond them a fence is a fence.
 const LOOKED_AT_BYTES_MAX: usize = 16 << 20;
 
-/// What a block says that it is.
+/// Language that a block declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockLanguage {
-    /// Python.
     Named,
     Unnamed,
     /// A word that says nothing.
@@ -82,15 +81,15 @@ pub(crate) enum BlockLanguage {
 #[derive(Debug)]
 pub(crate) struct CodeBlock<'a> {
     pub(crate) kind: BlockLanguage,
-    /// What stands before the fence, and so before each line.
+    /// Indentation of the fence, and so of each line.
     indent: &'a str,
     pub(crate) code: String,
-    /// Where it begins in the reply, and where it ends.
+    /// Byte range in the reply.
     pub(crate) from: usize,
     pub(crate) to: usize,
 }
 
-/// What a reply says without the fence around it, where one block is all that it says.
+/// The text inside the fence, if one block is the whole reply.
 pub(crate) fn unfenced(reply: &str) -> Cow<'_, str> {
     let said = after_thoughts(reply);
     let mut blocks = blocks(said);
@@ -130,7 +129,7 @@ fn lines(said: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Whether nothing is said beside the blocks.
+/// True if the reply is nothing but blocks.
 pub(crate) fn is_only(said: &str, blocks: &[CodeBlock<'_>]) -> bool {
     outside(said, blocks).all(|(_, line)| line.trim().is_empty())
 }
@@ -208,12 +207,12 @@ impl ScanBudget {
         left.is_some()
     }
 
-    /// Whether code, with this at its end, ends within a string of several lines.
+    /// True if code, with `last` at its end, stops within a multi-line string.
     fn end_in_string(&mut self, code: &str, last: &str) -> bool {
         self.spend(code.len() + last.len()) && ends_in_string(&format!("{code}{last}"))
     }
 
-    /// Whether the fence that the rest begins with stands in a string of the code before it: a later one closes the block then.
+    /// True if the fence at the start of the rest stands in a string of the code before it: then a later one closes the block.
     fn is_quoted(&mut self, code: &str, rest: &str, (mark, count): (char, usize)) -> bool {
         if !self.end_in_string(code, "") {
             return false;
@@ -279,7 +278,7 @@ fn without<'a>(indent: &str, line: &'a str) -> &'a str {
     &line[same.map(|(c, _)| c.len_utf8()).sum()..]
 }
 
-/// What stands before the fence of a line, where that is no words.
+/// The prefix of a fence line, if it holds no words.
 fn indent(line: &str) -> &str {
     let rest = unindented(line);
     let is_fence = rest.starts_with(['`', '~']);

@@ -1,9 +1,8 @@
-//! Why a reply does not say what was asked for.
+//! Error of a reply without the object that was asked for.
 
-/// Why a reply has not the one JSON object that was asked for.
+/// Reason that a reply lacks the one JSON object that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ReplyError {
-    /// There is none.
     #[error("the reply has no JSON object")]
     NoObject,
     /// An object has no end, or is nested too deeply.

@@ -34,10 +34,9 @@ impl JsonObject {
     }
 }
 
-/// What begins with a brace.
+/// A piece of text that opens with a brace.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum JsonCandidate {
-    /// An object.
     Object(JsonObject),
     /// Something else, with the place of its brace.
     Broken(usize),

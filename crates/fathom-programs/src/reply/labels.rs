@@ -8,14 +8,14 @@ use crate::council::Vote;
 use crate::council::confidence::{self, ConfidenceError};
 use fathom_core::unit::PerMille;
 
-/// What a label says.
+/// Meaning of a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LabelValue {
     Vote(Vote),
     Confidence(Result<PerMille, ConfidenceError>),
     /// The number of a passage; 0 is none.
     Source(usize),
-    /// What follows is the reason, up to the next label.
+    /// The reason follows, up to the next label.
     Reasoning,
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn last_value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     })
 }
 
-/// Whether a judge says that something passes: by the first word of the reply, whatever marks stand around it. Anything else
+/// A judge's verdict by the first word of the reply, whatever marks stand around it. Anything else
 /// is no verdict, as is the choice itself (`PASS or FAIL`).
 pub(crate) fn passes(reply: &str) -> Option<bool> {
     let said = after_thoughts(reply);
@@ -152,7 +152,7 @@ fn is_among(word: &str, words: &[&str]) -> bool {
     words.iter().any(|other| word.eq_ignore_ascii_case(other))
 }
 
-/// What stands after a label and its separator.
+/// The text after a label and its separator.
 fn separated<'a>(before: &str, after: &'a str) -> Option<&'a str> {
     let mut rest = after.trim_start_matches(MARKUP);
     if is_among(first_word(rest), &["level", "score"]) {
@@ -195,7 +195,7 @@ fn begins_line(before: &str) -> bool {
     is_line_start(head) && !gap.contains('>')
 }
 
-/// Whether a label may stand after what is before it.
+/// True if a label may stand after the text before it.
 fn may_stand(label: VoteLabel, before: &str) -> bool {
     if opens(before) {
         return true;
@@ -227,7 +227,7 @@ fn may_stand(label: VoteLabel, before: &str) -> bool {
     }
 }
 
-/// Whether a line or a sentence begins here.
+/// True if a line or a sentence starts here.
 fn opens(before: &str) -> bool {
     if begins_line(before) {
         return true;
@@ -262,7 +262,7 @@ fn vote(value: &str) -> Option<(Vote, &str)> {
     stands(rest).then_some((vote, rest))
 }
 
-/// Whether a vote stands, given what follows it.
+/// True if a vote holds, given the text after it.
 fn stands(after: &str) -> bool {
     // `APPROVE_LATER`, `APPROVE-ish`: another word.
     let mut chars = after.chars();

@@ -1,4 +1,4 @@
-//! What a model's reply says: the one reader of all programs.
+//! Readers of model replies, shared by all programs.
 //!
 //! Every program takes the thoughts from a reply first, here, so that a judge, a seat or a role that thinks aloud is read
 //! like one that does not. Time is linear in the length of a reply, whatever stands in it.

@@ -1,9 +1,9 @@
-//! What a model thinks before it speaks is no part of what it says.
+//! Removes a model's thoughts from its reply: they are not part of the answer.
 
 use super::json_objects::{JsonCandidate, pieces};
 use fathom_core::text::Text;
 
-/// How thoughts begin and end, in small letters. The first is what templates of chats begin by themselves.
+/// Opening and closing marks of thoughts, in lower case. The first pair is the one that chat templates open by themselves.
 const MARKS: [(&str, &str); 9] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -16,7 +16,7 @@ const MARKS: [(&str, &str); 9] = [
     ("◁think▷", "◁/think▷"),
 ];
 
-/// What is said after the thoughts that a reply begins with; one that is nothing but a thought says nothing. The marks may
+/// The text after the thoughts at the start of a reply; empty if the reply is only a thought. The marks may
 /// also stand in code, so those further on mean nothing.
 pub(crate) fn after_thoughts(reply: &str) -> &str {
     // Of the same length, so that places in one are places in the other.
@@ -40,7 +40,7 @@ pub(crate) fn after_thoughts(reply: &str) -> &str {
         .unwrap_or(said)
 }
 
-/// What is said after thoughts, as a text; where there are none, the same text, shared.
+/// [`after_thoughts`] on a [`Text`]; without thoughts the same text, shared.
 pub(crate) fn said(reply: &Text) -> Text {
     let said = after_thoughts(reply.as_str());
     if said.len() == reply.as_str().len() {
@@ -50,7 +50,7 @@ pub(crate) fn said(reply: &Text) -> Text {
     }
 }
 
-/// Where the thought begins that a text begins with, and how it ends.
+/// Start of the thought that a text opens with, and its closing mark.
 fn begun(said: &str) -> Option<(usize, &'static str)> {
     let start = unspaced(said);
     let mark = MARKS.iter().find(|(begin, _)| start.starts_with(begin));
@@ -62,7 +62,7 @@ fn unspaced(text: &str) -> &str {
     text.trim_start_matches(|c: char| c.is_whitespace() || ['\u{feff}', '\u{200b}'].contains(&c))
 }
 
-/// What comes after the thought that a reply goes on with where the template of its chat began it: the reply has its end
+/// The rest after a thought that the chat template opened before the reply began: the reply holds its end
 /// and no beginning. An end that stands in a JSON object is a part of it, and one amid a sentence is a word.
 fn end_of_begun_before(reply: &str, small: &str) -> Option<usize> {
     let (begin, close) = MARKS[0];
@@ -78,7 +78,7 @@ fn end_of_begun_before(reply: &str, small: &str) -> Option<usize> {
     (!small[..end].contains(begin)).then_some(rest)
 }
 
-/// Where thoughts end, and where the rest begins.
+/// End of the thoughts, and start of the rest.
 fn ends<'a>(said: &'a str, mark: &'a str) -> impl Iterator<Item = (usize, usize)> + 'a {
     let places = said
         .match_indices(mark)
@@ -86,13 +86,13 @@ fn ends<'a>(said: &'a str, mark: &'a str) -> impl Iterator<Item = (usize, usize)
     places.filter(|(at, rest)| !is_quoted(&said[..*at], &said[*rest..]))
 }
 
-/// Whether a mark stands in quotes, as in code that looks for it. Three backticks after it open a block.
+/// True if a mark stands in quotes, as in code that searches for it. Three backticks after it open a block.
 fn is_quoted(before: &str, after: &str) -> bool {
     after.starts_with(['"', '\'', '\\'])
         || (before.ends_with('`') && after.starts_with('`') && !after.starts_with("```"))
 }
 
-/// Whether a mark is a word of the sentence around it: `write </think> at the end`.
+/// True if a mark is a word of the sentence around it: `write </think> at the end`.
 fn is_word(before: &str, after: &str) -> bool {
     let goes_on = |c: char| c.is_alphanumeric() || c == ',';
     let word = before.strip_suffix(' ');
@@ -102,7 +102,7 @@ fn is_word(before: &str, after: &str) -> bool {
             .is_some_and(|word| word.starts_with(char::is_lowercase))
 }
 
-/// Where the JSON objects of a reply begin and end. One without an end goes on to the end of the reply, if the reply is
+/// Byte ranges of the JSON objects in a reply. One without an end runs to the end of the reply, if the reply is
 /// nothing else.
 fn objects(reply: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
     let is_all = |from: usize| {

@@ -3,7 +3,7 @@
 use crate::rlm::python_strings::ends_in_string;
 use crate::rlm::submission::is_expression;
 
-/// How lines of code begin, and not of prose in small letters: with what ends them, if it must.
+/// Prefixes of lines of code that prose in lower case does not have, each with the ending it requires.
 const STATEMENTS: [(&str, &str); 21] = [
     ("import ", ""),
     ("from ", ""),
@@ -57,7 +57,7 @@ pub(crate) fn code(said: &str) -> Option<String> {
     (!code.is_empty()).then(|| code.to_owned())
 }
 
-/// Whether a line that begins at its margin is code.
+/// True if a line at its margin is code.
 fn is_code(line: &str) -> bool {
     let mut statements = STATEMENTS.iter();
     let is_statement = |(begin, end): &(&str, &str)| {
@@ -94,7 +94,7 @@ fn is_call(line: &str) -> bool {
     is_called && (opens(line) || is_expression(line.split(" #").next().unwrap_or_default().trim()))
 }
 
-/// How many brackets more are opened than closed in a line. Those in strings are counted, too: most are pairs.
+/// Surplus of opened over closed brackets in a line. Those in strings count too: most are pairs.
 fn depth(line: &str) -> i64 {
     let step = |c: char| i64::from("([{".contains(c)) - i64::from(")]}".contains(c));
     line.chars().map(step).sum()

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::json_objects::JsonObject;
 
-/// What an object says about a vote. A name may come more than once, in any case.
+/// Members of an object that concern a vote. A name may occur repeatedly, in any case.
 #[derive(Debug, Default)]
 pub(crate) struct VoteFields {
     pub(crate) vote: Vec<Value>,

@@ -3,27 +3,20 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use sha2::{Digest as _, Sha256};
-
-use super::config::{MaterialItem, MaterialSource, RlmConfig};
-use super::prompts::PREVIEWS_MAX;
+use super::child_tasks::{child, passed, sharing, spawn};
+use super::config::RlmConfig;
+use super::leaf_calls::{LeafCall, model_call};
 use crate::reply::said;
-use fathom_core::budget::amounts::Amounts;
-use fathom_core::contract::spawn::{SpawnClass, SpawnRequest, SpawnTrigger};
 use fathom_core::contract::stop::{Refusal, StopReason};
-use fathom_core::contract::{AgentRole, Contract};
-use fathom_core::episode::program::{Ask, ModelAsk, OnOutage, ProgramView};
+use fathom_core::episode::program::{Ask, ProgramView};
 use fathom_core::episode::result::{EpisodeResult, EpisodeStatus};
 use fathom_core::id::{AskId, Digest};
 use fathom_core::journal::event::ProgramSpec;
 use fathom_core::model::failure::{FailureKind, ModelFailure};
-use fathom_core::model::{
-    ChatMessage, FinishReason, ModelReply, ModelRole, ReplyMode, ReuseGrant, Speaker,
-};
-use fathom_core::packet::Packet;
+use fathom_core::model::{FinishReason, ModelReply};
 use fathom_core::sandbox::{
     CellAnswer, CellBudget, CellCall, CellException, CellExceptionKind, CellOutcome, CellQuestion,
-    CellReply, CellTask, CellValue, ContextSource, ValueFormat,
+    CellReply, CellValue, ContextSource,
 };
 use fathom_core::text::Text;
 
@@ -32,26 +25,6 @@ const REMEMBERED_MAX: usize = 100_000;
 
 /// Most bytes of the answers to one question, all its entries together: they are held until the last of them is there.
 pub(super) const ANSWERS_BYTES_MAX: usize = 16 << 20;
-
-/// A prompt to the sub-model; the same one is asked once in a run.
-struct LeafCall<'a> {
-    prompt: &'a Text,
-    pattern: Option<&'a Text>,
-    tokens_max: u32,
-}
-
-impl LeafCall<'_> {
-    /// What it is known by: prompts are long, and many.
-    fn digest(&self) -> Digest {
-        let mut hasher = Sha256::new();
-        for text in [Some(self.prompt), self.pattern].into_iter().flatten() {
-            hasher.update((text.as_str().len() as u64).to_le_bytes());
-            hasher.update(text.as_str());
-        }
-        hasher.update(self.tokens_max.to_le_bytes());
-        Digest(hasher.finalize().into())
-    }
-}
 
 enum LeafState {
     /// It is being asked, for these places.
@@ -69,7 +42,7 @@ struct OpenQuestion {
     bytes: usize,
 }
 
-/// What is known of a cell's questions.
+/// Open questions of a cell, with the calls and children they wait for.
 #[derive(Default)]
 pub(super) struct CellQuestions {
     /// The ask that runs the cell.
@@ -97,8 +70,10 @@ impl CellQuestions {
         self.open.clear();
         let calls = std::mem::take(&mut self.calls);
         let unsent = calls.keys().filter(|ask| !view.was_sent(**ask));
+        // Calls that were queued but never sent cost nothing, and the report counts what was paid for.
         self.subcalls -= unsent.count() as u64;
         for leaf in calls.values() {
+            // The cancelled call will never answer, so a later cell with the same prompt must ask again.
             self.leaves.remove(leaf);
         }
         let children = std::mem::take(&mut self.children);
@@ -133,6 +108,7 @@ impl CellQuestions {
             missing: count,
             bytes: 0,
         };
+        // Before the asks are made: an empty prompt settles its place at once.
         self.open.insert(id, open);
         let mut asks = Vec::new();
         match &question.call {
@@ -142,6 +118,7 @@ impl CellQuestions {
                 tokens_max,
             } => {
                 let cap = params.leaf_tokens_max;
+                // The code may lower the cap, never raise it: the code is written by the model that the cap is for.
                 let tokens_max = tokens_max.map_or(cap, |most| most.clamp(1, cap));
                 for (entry, prompt) in prompts.iter().enumerate() {
                     let leaf = LeafCall {
@@ -168,6 +145,7 @@ impl CellQuestions {
             }
             CellCall::Budget => {}
         }
+        // An empty list has nothing to wait for, and the cell would block for ever without this answer.
         asks.extend(self.answered(id));
         asks
     }
@@ -202,6 +180,7 @@ impl CellQuestions {
                 asks.push(model_call(leaf, params));
                 if self.leaves.len() == REMEMBERED_MAX {
                     self.leaves
+                        // Calls in flight stay, because places wait for them; answers can be asked for again.
                         .retain(|_, known| matches!(known, LeafState::Asked(_)));
                 }
                 self.leaves.insert(digest, LeafState::Asked(vec![place]));
@@ -209,7 +188,7 @@ impl CellQuestions {
         }
     }
 
-    /// What a child does with a part that a cell hands to it.
+    /// Specification of a child that works on a part handed over by a cell.
     fn on_part(
         &self,
         part: &CellValue,
@@ -390,27 +369,6 @@ fn numbered(view: &ProgramView<'_>, asks: &[Ask]) -> AskId {
     AskId(view.next_ask.0 + u32::try_from(asks.len()).unwrap_or(u32::MAX))
 }
 
-fn model_call(leaf: &LeafCall<'_>, params: &RlmConfig) -> Ask {
-    let packet = Packet::plain(vec![ChatMessage::new(Speaker::User, leaf.prompt.clone())]);
-    Ask::Model(Box::new(ModelAsk {
-        output_tokens_max: leaf.tokens_max,
-        output_tokens_min: leaf.tokens_max.min(16),
-        temperature_milli: params.temperature_milli,
-        pattern: leaf.pattern.cloned(),
-        recall: params.reuse.then(|| ReuseGrant {
-            scope: "rlm leaf".to_owned(),
-            question: leaf.prompt.clone(),
-            similarity_min_milli: None,
-        }),
-        once: true,
-        delivery: ReplyMode::Whole,
-        timeout: params.timeout,
-        on_outage: OnOutage::Tell,
-        may_close: false,
-        ..ModelAsk::new(ModelRole::Sub, packet)
-    }))
-}
-
 /// Bytes of what was said.
 fn size(outcome: &CellOutcome) -> usize {
     let said = match outcome {
@@ -425,78 +383,5 @@ fn fault(kind: CellExceptionKind, message: &str) -> CellException {
         kind,
         message: Text::from(message),
         partial: None,
-    }
-}
-
-/// What a child does that works on the material of its parent.
-fn sharing(params: &RlmConfig) -> ProgramSpec {
-    let inherited = |(index, given): (usize, &MaterialItem)| MaterialItem {
-        name: given.name.clone(),
-        preview: if index < PREVIEWS_MAX {
-            given.preview.clone()
-        } else {
-            String::new()
-        },
-        place: MaterialSource::Passed,
-        ..*given
-    };
-    let given = params.given.iter().enumerate().map(inherited).collect();
-    child(params, given, params.source)
-}
-
-fn child(params: &RlmConfig, given: Vec<MaterialItem>, source: ContextSource) -> ProgramSpec {
-    let child = RlmConfig {
-        given,
-        skipped: Vec::new(),
-        source,
-        schema: None,
-        turns_max: params.turns_max,
-        limits: params.limits,
-        output_tokens_max: params.output_tokens_max,
-        leaf_tokens_max: params.leaf_tokens_max,
-        timeout: params.timeout,
-        temperature_milli: params.temperature_milli,
-        reuse: params.reuse,
-        recipes: params.recipes,
-    };
-    child.spec()
-}
-
-fn spawn(task: &CellTask, program: ProgramSpec, view: &ProgramView<'_>) -> Ask {
-    Ask::Spawn(Box::new(SpawnRequest {
-        child_type: super::program::NAME.to_owned(),
-        class: SpawnClass::Work,
-        trigger: SpawnTrigger::OversizedInput,
-        why: "a part of the material needs a look of its own".into(),
-        fetch: "an answer to the goal from this part".into(),
-        return_format: "text".into(),
-        goal: task.goal.clone(),
-        role: AgentRole::Creator,
-        program,
-        contract: Contract {
-            recursion: view.contract.recursion.clone(),
-            ..Contract::default()
-        },
-        at_least: Amounts {
-            tokens: 64,
-            calls: 1,
-            ..Amounts::ZERO
-        },
-        at_most: Amounts::MAX,
-        time_max: None,
-    }))
-}
-
-/// What a child is told of a part that a cell handed over.
-fn passed(text: &str, form: ValueFormat) -> MaterialItem {
-    MaterialItem {
-        name: "part".to_owned(),
-        form,
-        bytes: text.len() as u64,
-        chars: text.chars().count() as u64,
-        lines: text.lines().count() as u64,
-        preview: text.chars().take(super::program::PREVIEW_CHARS).collect(),
-        digest: Digest::default(),
-        place: MaterialSource::Passed,
     }
 }

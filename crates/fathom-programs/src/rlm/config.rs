@@ -1,4 +1,4 @@
-//! Parameters of `rlm`.
+//! Configuration of `rlm`.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use fathom_core::journal::event::ProgramSpec;
 use fathom_core::sandbox::{CellLimits, ContextSource, ValueFormat};
 use fathom_core::unit::Millis;
 
-/// Where a piece of material is found again after a restart.
+/// Place from which a piece of material is loaded again after a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum MaterialSource {
@@ -36,9 +36,8 @@ pub enum MaterialSource {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MaterialItem {
-    /// Its name.
     pub name: String,
-    /// How it stands in the sandbox.
+    /// Form of its value in the sandbox.
     pub form: ValueFormat,
     /// Its length in bytes of UTF-8.
     pub bytes: u64,
@@ -46,15 +45,14 @@ pub struct MaterialItem {
     pub chars: u64,
     /// Its lines; for a list its entries.
     pub lines: u64,
-    /// How it begins.
+    /// Its first characters, shown to the model.
     pub preview: String,
     /// SHA-256 of what it says.
     pub digest: Digest,
-    /// Where it is.
     pub place: MaterialSource,
 }
 
-/// What the model is shown of ready-made cells.
+/// Offer of ready-made cells to the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecipeMode {
@@ -67,21 +65,20 @@ pub enum RecipeMode {
     Chosen,
 }
 
-/// Parameters of `rlm`.
+/// Configuration of the `rlm` program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RlmConfig {
-    /// The material.
     pub given: Vec<MaterialItem>,
-    /// What was left out of it, and why.
+    /// Files left out of the material, each with the reason.
     pub skipped: Vec<String>,
-    /// What `context` is.
+    /// Origin of `context`.
     pub source: ContextSource,
     /// JSON schema that the answer must meet.
     pub schema: Option<serde_json::Value>,
     /// Most turns of the model.
     pub turns_max: u32,
-    /// What a cell may use.
+    /// Limits of a cell.
     pub limits: CellLimits,
     /// Output cap of a turn.
     pub output_tokens_max: u32,
@@ -91,9 +88,9 @@ pub struct RlmConfig {
     pub timeout: Millis,
     /// Sampling temperature in thousandths.
     pub temperature_milli: Option<u16>,
-    /// Whether leaf calls may be answered with what earlier runs were told.
+    /// True if leaf calls may be answered from earlier runs.
     pub reuse: bool,
-    /// What the model is shown of ready-made cells.
+    /// Offer of ready-made cells to the model.
     pub recipes: RecipeMode,
 }
 

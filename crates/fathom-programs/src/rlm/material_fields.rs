@@ -1,4 +1,4 @@
-//! What a look at the material found. It was printed in a cell, so it is read strictly and believed in nothing.
+//! Fields found in the material. They were printed in a cell, so they are read strictly and trusted in nothing.
 
 use serde::Deserialize;
 

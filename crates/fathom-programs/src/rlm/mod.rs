@@ -1,7 +1,12 @@
-//! `rlm`: a question about material far larger than a model's window, answered by code in a sandbox.
+//! `rlm`: a question about material far larger than a model's window.
+//!
+//! The material is a variable in a sandbox; the model writes code, sees what it prints, and submits an answer. The code may
+//! ask other models (leaf calls) and child episodes, which the program answers.
 
 mod cell_questions;
+mod child_tasks;
 mod config;
+mod leaf_calls;
 mod material_fields;
 mod program;
 mod prompts;
@@ -11,6 +16,7 @@ mod recipe_rules;
 mod recipe_selection;
 pub(crate) mod reply;
 mod report;
+mod state;
 pub(crate) mod submission;
 
 pub use config::{MaterialItem, MaterialSource, RecipeMode, RlmConfig};

@@ -1,5 +1,4 @@
-//! `rlm`: a question about material far larger than a model's window. The material is a variable in a sandbox; the model
-//! writes code, sees what it prints, and submits an answer. Code asks other models and child episodes through here.
+//! The episode of `rlm`, turn by turn.
 
 use super::config::{RecipeMode, RlmConfig};
 use super::report::{CellNote, RlmReport};
@@ -20,6 +19,7 @@ use fathom_core::text::Text;
 use super::cell_questions::CellQuestions;
 use super::recipe_selection::RecipeSelection;
 use super::reply::{ParsedTurn, RlmAction};
+use super::state::RlmState;
 use crate::conclusion::Conclusion;
 use crate::reply::AnswerSchema;
 
@@ -39,26 +39,10 @@ const CHILD_ANSWER_BYTES_MAX: usize = 256 << 10;
 const SAME_MAX: u32 = 2;
 
 /// Cells that the report lists.
+// The report is part of one journal record, so it must not grow with the number of turns.
 const NOTES_MAX: usize = 200;
 
-/// What the program waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RlmState {
-    /// The model's turn.
-    Turn(AskId),
-    /// A cell.
-    Cell(AskId),
-}
-
-impl RlmState {
-    fn is_for(self, wanted: AskId) -> bool {
-        match self {
-            Self::Turn(ask) | Self::Cell(ask) => ask == wanted,
-        }
-    }
-}
-
-/// The program.
+/// The `rlm` program: runs the model's code in cells, answers their questions, and takes the answer they submit.
 pub struct RlmProgram {
     pub(super) params: RlmConfig,
     schema: AnswerSchema,
@@ -68,16 +52,16 @@ pub struct RlmProgram {
     /// Set while a recipe is chosen and tried.
     pub(super) choosing: Option<RecipeSelection>,
     questions: CellQuestions,
-    /// What was said, oldest first.
+    /// Messages so far, oldest first.
     history: Vec<ChatMessage>,
-    /// What the model is told next.
+    /// Next message to the model.
     next: String,
     /// The code that runs, and the cell before it with its outcome.
     code: String,
     former: Option<(String, String)>,
     prose: u32,
     same: u32,
-    /// Whether the last reply ran into its output cap.
+    /// True if the last reply ran into its output cap.
     was_cut: bool,
     /// Most bytes of an answer.
     answer_bytes_max: usize,
@@ -85,11 +69,11 @@ pub struct RlmProgram {
     pub(super) best: Option<CellValue>,
     /// The draft that was told last.
     draft: Option<CellValue>,
-    /// What the last reply said in words, which is better than nothing.
+    /// Words of the last reply: a fallback if nothing better is submitted.
     words: String,
-    /// What the model was told last, without what is added to each turn.
+    /// Last message to the model, without the footing of each turn.
     told: String,
-    /// What the last turn cost to read.
+    /// Input tokens of the last turn.
     input_tokens: u64,
     /// Set in the last turn, with the limit that makes it so.
     last: Option<Dimension>,
@@ -97,7 +81,7 @@ pub struct RlmProgram {
 }
 
 impl RlmProgram {
-    /// Reads the parameters.
+    /// Builds the program from the parameters in `spec`.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         let params = RlmConfig::read(spec)?;
         Ok(Self {
@@ -136,6 +120,7 @@ impl RlmProgram {
             );
         }
         self.report.iterations += 1;
+        // Fixed before the call: the reply is judged by what the model was told, not by the budget it leaves.
         self.last = self.limit(view);
         let mut said = std::mem::take(&mut self.next);
         if std::mem::take(&mut self.was_cut) {
@@ -164,6 +149,7 @@ impl RlmProgram {
             output_tokens_min: self.params.output_tokens_max.min(64),
             temperature_milli: self.params.temperature_milli,
             timeout: self.params.timeout,
+            // Only a root can wait for a person; the parent of a child has to learn of the outage.
             on_outage: if view.depth == 0 {
                 OnOutage::Wait
             } else {
@@ -189,6 +175,7 @@ impl RlmProgram {
         }
         self.history
             .push(ChatMessage::new(Speaker::Assistant, reply.text.clone()));
+        // Code of a cut reply is run all the same; the next message says that the reply was cut.
         self.was_cut = reply.ending == FinishReason::Truncated;
         self.input_tokens = reply.usage.input_tokens;
         let ParsedTurn { turn, words } = super::reply::read(said);
@@ -237,7 +224,7 @@ impl RlmProgram {
         self.turn(view)
     }
 
-    /// What code has found.
+    /// The answer found by code so far.
     fn found(&self) -> Option<Text> {
         let best = self.best.as_ref().map(|value| value.text.clone());
         best.filter(|text| !text.is_blank())
@@ -267,6 +254,7 @@ impl RlmProgram {
                 took: end.took,
             });
         }
+        // Before the submission is looked at, so that a submission overrides a draft of the same cell.
         self.hear_draft(end.draft.as_ref());
         if let Some(submitted) = &end.submitted {
             self.choosing = None;
@@ -279,6 +267,7 @@ impl RlmProgram {
             };
         }
         let keeps_session = match &end.error {
+            // Without a sandbox every further turn would fail in the same way and still cost a call.
             Some(error) if error.kind == CellErrorKind::Unavailable => {
                 let why = format!("no sandbox: {}", error.message.as_str());
                 let class = ErrorClass::Cell;
@@ -297,6 +286,7 @@ impl RlmProgram {
     fn go_on(&mut self, said: String, view: &ProgramView<'_>) -> Vec<Ask> {
         let now = (
             std::mem::take(&mut self.code),
+            // Errors name the number of their cell, which differs even if the code and the error are the same.
             super::prompts::without_numbers(&said),
         );
         self.same = if self.former.as_ref() == Some(&now) {
@@ -336,7 +326,7 @@ impl RlmProgram {
         self.finish(EpisodeStatus::Ok, StopReason::Success, "answered")
     }
 
-    /// What was submitted is no answer: the model is told why, with what its cell printed.
+    /// Rejects a submission: the model gets the reason with the output of its cell.
     fn send_back(
         &mut self,
         value: CellValue,
@@ -354,7 +344,7 @@ impl RlmProgram {
         self.finish(EpisodeStatus::NeedsReview, StopReason::ReviewFailed, &said)
     }
 
-    /// Whether there is nothing in it. Python's `None` says nothing, unless that is what a schema asks for.
+    /// True if a value is empty. Python's `None` is, unless a schema asks for `null`.
     fn is_empty(&self, value: &CellValue) -> bool {
         let is_none = value.form == ValueFormat::Json && value.text.as_str().trim() == "null";
         value.text.is_blank() || (is_none && self.params.schema.is_none())
@@ -364,7 +354,7 @@ impl RlmProgram {
         value.text.as_str().len() > self.answer_bytes_max
     }
 
-    /// What keeps an answer from being one.
+    /// The reason that a value is not an answer.
     fn mismatch(&self, value: &CellValue) -> Option<String> {
         if self.is_empty(value) {
             return Some("it is empty".to_owned());
@@ -420,6 +410,7 @@ impl RlmProgram {
             said,
             work: super::prompts::work(turns, calls, self.questions.spawned),
             decisions: &[],
+            notes: Vec::new(),
         };
         vec![Ask::Finish(Box::new(ProgramVerdict {
             report: self.report(),

@@ -1,4 +1,4 @@
-//! What the model is told.
+//! Prompts of `rlm`.
 
 use std::fmt::Write;
 
@@ -36,7 +36,7 @@ recipes.classify_each(label), recipes.filter_then_read(question, keywords), reci
 recipes.compare(a, b, question), recipes.pairwise(question, items), recipes.sample_inspect(); each works on `context` unless \
 given data=…. find and filter_then_read give None when nothing is found; counts are exact.";
 
-/// What stands before everything else, the same in every turn.
+/// The standing part of the prompt, the same in every turn.
 pub(super) fn standing(params: &RlmConfig, goal: &str) -> String {
     let mut text = HOW.to_owned();
     if params.recipes != RecipeMode::Off {
@@ -115,7 +115,7 @@ fn describe(text: &mut String, given: &MaterialItem, many: bool, preview: usize)
 /// The first word to the model.
 pub(super) const BEGIN: &str = "Begin.";
 
-/// What a cell printed, and how much of it is shown.
+/// Output of a cell, cut to the length that is shown.
 pub(super) fn printed(output: &CellOutput) -> String {
     let Some(tail) = &output.tail else {
         return output.head.as_str().trim_end().to_owned();
@@ -130,7 +130,7 @@ pub(super) fn printed(output: &CellOutput) -> String {
     )
 }
 
-/// What the model is told after a cell.
+/// Message to the model after a cell.
 pub(super) fn after_cell(end: &CellResult, keeps_session: bool) -> String {
     let mut text = if end.output.bytes == 0 && end.error.is_none() {
         "The cell printed nothing. Use print(…) to see something.".to_owned()
@@ -156,7 +156,7 @@ pub(super) fn after_cell(end: &CellResult, keeps_session: bool) -> String {
     text
 }
 
-/// What came of a cell, without the number that errors give it.
+/// Error text without the numbers of cells, so that the same error of two cells compares equal.
 pub(super) fn without_numbers(said: &str) -> String {
     let mut parts = said.split("<cell ");
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -167,7 +167,7 @@ pub(super) fn without_numbers(said: &str) -> String {
     text
 }
 
-/// How far the work is, below what is said.
+/// Progress of the work, at the foot of each message.
 pub(super) fn footing(turn: u32, params: &RlmConfig, view: &ProgramView<'_>) -> String {
     let mut text = format!("\n[turn {turn} of {}", params.turns_max);
     for (name, left) in [("calls", view.left.calls), ("tokens", view.left.tokens)] {
@@ -199,7 +199,7 @@ pub(super) fn last(has_answer: bool) -> String {
 
 pub(super) const SAME: &str = "This is what you did before, with the same outcome. Do something else, or SUBMIT what you have.";
 
-/// Why a submission was not taken, below what its cell printed.
+/// Message to the model after a rejected submission, below the output of its cell.
 pub(super) fn mismatch(problems: &str, printed: &str) -> String {
     let said =
         format!("What you submitted was not taken: {problems}\nMend it and SUBMIT it again.");
@@ -210,7 +210,7 @@ pub(super) fn mismatch(problems: &str, printed: &str) -> String {
     }
 }
 
-/// What a run was, in a few words.
+/// The work of a run in a few words.
 pub(super) fn work(turns: u32, calls: u64, children: u64) -> String {
     let many = |count: u64, one: &str, more: &str| {
         let name = if count == 1 { one } else { more };

@@ -1,4 +1,4 @@
-//! Where the strings of Python begin and end.
+//! Ranges of string literals in Python code.
 
 /// The longer ones first: each begins with a shorter one.
 const QUOTES: [&str; 4] = ["\"\"\"", "'''", "\"", "'"];
@@ -10,7 +10,7 @@ pub(crate) enum PythonString {
     Closed(usize),
     /// It goes on beyond the text, or beyond the line if it may have only one.
     Open {
-        /// Whether it may have more than one line.
+        /// True for a triple-quoted string, which may span lines.
         is_long: bool,
     },
 }
@@ -65,7 +65,7 @@ pub(crate) fn up_to_bracket(text: &str) -> Option<&str> {
     None
 }
 
-/// Whether code ends within a string of several lines.
+/// True if code ends within a triple-quoted string.
 pub(crate) fn ends_in_string(code: &str) -> bool {
     let mut at = 0;
     while let Some(next) = code[at..].chars().next() {

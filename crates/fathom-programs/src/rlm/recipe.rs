@@ -12,7 +12,7 @@ pub(super) enum Recipe {
     Find { keywords: Vec<String> },
     /// An answer from the passages about something.
     FilterThenRead { keywords: Vec<String> },
-    /// How often the values of a field occur, or one of them.
+    /// Counts the values of a field, or one of them.
     CountByField {
         field: String,
         #[serde(default)]
@@ -25,7 +25,7 @@ pub(super) enum Recipe {
         #[serde(default)]
         by: String,
     },
-    /// How many entries are something by what they mean.
+    /// Counts the entries that mean `label`.
     ClassifyEach { label: String },
     /// The whole in a few points.
     MapReduceSummary { bullets: u8 },
@@ -35,7 +35,7 @@ pub(super) enum Recipe {
     Pairwise {},
 }
 
-/// What `aggregate` can do.
+/// Operations of `aggregate`.
 pub(super) const OPERATIONS: [&str; 5] = ["sum", "mean", "median", "min", "max"];
 
 impl Recipe {

@@ -50,7 +50,7 @@ const ASKING: [&str; 12] = [
     "what", "which", "who", "whose", "when", "where", "why", "how", "does", "did", "is", "are",
 ];
 
-/// What is made of numbers, and the words that ask for it.
+/// Operations on numbers, with the words that ask for each.
 const OPERATIONS: [(&str, [&str; 3]); 7] = [
     ("mean", ["average", "mean", "averages"]),
     ("sum", ["sum", "total", "altogether"]),
@@ -104,7 +104,7 @@ pub(super) fn route(
     }
 }
 
-/// Whether entries are counted, and no numbers in them.
+/// True if entries are counted, and no numbers in them.
 pub(super) fn counts_entries(question: &str, facts: &MaterialFields) -> bool {
     let question = QuestionWords::new(question);
     let measured = |field: &MaterialField| field.is_number && question.names(field);
@@ -210,7 +210,7 @@ fn aggregate(
 struct QuestionWords {
     /// As they are written.
     exact: Vec<String>,
-    /// In small letters.
+    /// The question in lower case.
     words: Vec<String>,
 }
 
@@ -236,7 +236,7 @@ impl QuestionWords {
                 .any(|said| is_same(said, &wanted))
     }
 
-    /// Whether these phrases, the entries and the words between them are all that the question says.
+    /// True if the question says nothing beyond these phrases, the entries and function words.
     fn is_all_said(&self, phrases: &[&str]) -> bool {
         let both = self.words.iter().zip(&self.exact);
         let mut is_said: Vec<bool> = both
@@ -266,7 +266,7 @@ impl QuestionWords {
         self.says(&field.name)
     }
 
-    /// Whether a value is said; one with capitals as it is written.
+    /// True if the question names a value; one with capitals must match exactly.
     fn says_value(&self, value: &str) -> bool {
         let is_plain = value.chars().all(|c| !c.is_uppercase());
         let wanted = words(value);
@@ -299,7 +299,7 @@ impl QuestionWords {
             || self.begins(&["count", "breakdown", "distribution"])
     }
 
-    /// What the entries are about that are asked for, where nothing else is said of them.
+    /// The topic of the entries asked for, if nothing else is said of them.
     fn topic(&self) -> Option<(Self, String)> {
         let at = self.words.iter().rposition(|word| word == "about")?;
         let verb = self.words.get(at.checked_sub(1)?)?;
@@ -310,7 +310,7 @@ impl QuestionWords {
             .then(|| (Self::new(&before.join(" ")), topic.join(" ")))
     }
 
-    /// Whether entries are asked for that go together, not something about one of them.
+    /// True if entries that belong together are asked for, not something about one of them.
     fn pairs(&self) -> bool {
         matches!(
             self.words.first().map(String::as_str),
@@ -320,7 +320,7 @@ impl QuestionWords {
             .any(|phrase| self.says(phrase))
     }
 
-    /// Whether the whole is to be summed up. A question may also be about a summary that stands in it.
+    /// True if the question asks for a summary of the whole. It may also ask about a summary in the material.
     fn wants_summary(&self) -> bool {
         if self.says("main points") || self.says("key points") {
             return true;

@@ -8,8 +8,9 @@ use serde_json::{Value as Json, json};
 
 use super::config::{MaterialItem, RecipeMode};
 use super::material_fields::MaterialFields;
-use super::program::{RlmProgram, RlmState};
+use super::program::RlmProgram;
 use super::recipe::{OPERATIONS, Recipe};
+use super::state::RlmState;
 use super::{prompts, recipe_rules};
 use crate::reply;
 use fathom_core::contract::stop::{ErrorClass, StopReason};
@@ -43,28 +44,26 @@ Question: Is there a reason given for the delay of the bridge?
 {\"recipe\":\"filter_then_read\",\"keywords\":[\"delay\",\"bridge\"]}
 ";
 
-/// What is being done.
+/// Step of the selection.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum SelectionStep {
     /// Looking at the material.
     #[default]
     Look,
-    /// The model chooses.
     Choose,
     /// The model names other keywords for what found nothing.
     Widen,
-    /// A recipe runs.
     Run(Recipe),
 }
 
-/// How far the choice is.
+/// Progress of the selection of a recipe.
 #[derive(Debug, Default)]
 pub(super) struct RecipeSelection {
     step: SelectionStep,
     facts: MaterialFields,
     /// Recipes that found nothing.
     tried: Vec<&'static str>,
-    /// What kept a recipe from looking everywhere.
+    /// Reason that a recipe did not look everywhere.
     failed: Option<String>,
     was_asked: bool,
     /// Keywords that the model named in place of the question's own words.
@@ -109,6 +108,7 @@ impl RlmProgram {
         let Some(choosing) = &mut self.choosing else {
             return Vec::new();
         };
+        // Recipes may ask leaf models, which closing does not allow any more.
         if let Some(dimension) = view.closing {
             return self.finish(
                 EpisodeStatus::NeedsReview,
@@ -137,10 +137,12 @@ impl RlmProgram {
                 }
             }
             SelectionStep::Run(recipe) => {
+                // Noted even if it failed, so that it is not chosen again.
                 choosing.tried.push(recipe.name());
                 let failed = end.error.as_ref().and_then(failed);
                 choosing.failed = failed
                     .map(|why| format!("`{}` failed: {why}", recipe.name()))
+                    // A failure stays known after later recipes, since they looked elsewhere.
                     .or(choosing.failed.take());
                 let read = !choosing.tried.contains(&"filter_then_read");
                 let (was_asked, wider) = (choosing.was_asked, choosing.wider.clone());
@@ -175,6 +177,7 @@ impl RlmProgram {
         choosing.was_asked = true;
         let mut closed = choosing.tried.clone();
         if recipe_rules::counts_entries(&self.goal, &choosing.facts) {
+            // Such a question asks for a number of entries, and `aggregate` would compute with their fields.
             closed.push("aggregate");
         }
         let schema = forms(&choosing.facts, &self.params.given, &closed);
@@ -215,8 +218,10 @@ impl RlmProgram {
         self.waiting = RlmState::Turn(view.next_ask);
         let packet = Packet::plain(vec![ChatMessage::new(Speaker::User, prompt)]);
         vec![Ask::Model(Box::new(ModelAsk {
+            // A recipe with its arguments is far shorter; a longer reply is a model that has lost the form.
             output_tokens_max: 160,
             output_tokens_min: 64,
+            // The choice should be the same for the same question.
             temperature_milli: Some(0),
             schema: Some(Text::new(schema.to_string())),
             timeout: self.params.timeout,
@@ -255,7 +260,7 @@ impl RlmProgram {
     }
 }
 
-/// What kept a cell from its end; a recipe that finds nothing to work on has come to its end.
+/// The error that kept a cell from its end; a recipe that finds nothing to work on counts as ended.
 fn failed(error: &CellError) -> Option<String> {
     let last = error.message.as_str().trim_end().lines().next_back();
     let last = last.unwrap_or_default();

@@ -1,14 +1,13 @@
-//! What a turn's reply wants: code that is run, an answer in words, or neither.
+//! Reading a turn's reply: code to run, an answer in words, or neither.
 
 use super::submission::{TextSubmission, is_call, is_expression};
 use crate::reply::{
     BlockLanguage, CodeBlock, after_thoughts, blocks, is_only, outside, unfenced_code,
 };
 
-/// What a model wants with its turn.
+/// Intent of a model's turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RlmAction {
-    /// Run this.
     Code(String),
     /// This is the answer, said outside of any code.
     Final(String),
@@ -20,14 +19,14 @@ pub(crate) enum RlmAction {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ParsedTurn {
     pub(crate) turn: RlmAction,
-    /// What it says in words. What stands beside code that is meant to be run was said before its output was seen.
+    /// Words of the reply. Those beside code that will run were written before its output was seen.
     pub(crate) words: String,
 }
 
-/// What begins a line of code for a session, and of little else.
+/// Line starts of session code that are rare elsewhere.
 const BEGINNINGS: [&str; 3] = ["print(", "import ", "answer["];
 
-/// What only code for a session has.
+/// Constructs that only session code contains.
 const SIGNS: [&str; 10] = [
     "llm_query",
     "rlm_query",
@@ -45,7 +44,7 @@ const SIGNS: [&str; 10] = [
 /// be as long as all of it.
 const CALLS_MAX: usize = 32;
 
-/// Reads a reply.
+/// Reads a reply into an action and its words.
 pub(crate) fn read(reply: &str) -> ParsedTurn {
     let said = after_thoughts(reply);
     let mut blocks = blocks(said);
@@ -147,7 +146,7 @@ fn submission<'a>(
     calls.find_map(|(at, _)| TextSubmission::read(said, at))
 }
 
-/// Whether a block that does not say so can only be meant to be run.
+/// True if a block without a language can only be meant to run.
 fn is_program(code: &str) -> bool {
     let begins = |line: &str| BEGINNINGS.iter().any(|sign| line.starts_with(sign));
     code.lines().any(|line| begins(line.trim_start())) || SIGNS.iter().any(|s| code.contains(s))

@@ -1,11 +1,11 @@
-//! What a run of `rlm` leaves beside its answer.
+//! Report that a run of `rlm` leaves beside its answer.
 
 use serde::{Deserialize, Serialize};
 
 use fathom_core::sandbox::CellErrorKind;
 use fathom_core::unit::Millis;
 
-/// How an answer was come by.
+/// Account of how an answer was reached.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RlmReport {
     /// Turns of the model.
@@ -19,20 +19,18 @@ pub struct RlmReport {
     /// The ready-made cells that were used, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recipes: Vec<String>,
-    /// The cells.
     pub cells: Vec<CellNote>,
-    /// Whether the answer is JSON rather than text.
+    /// True if the answer is JSON rather than text.
     pub is_json: bool,
 }
 
 /// One cell, without what it said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellNote {
-    /// How it ended before its last line, if it did.
+    /// The error that ended the cell early, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<CellErrorKind>,
-    /// Bytes it printed.
+    /// Bytes of its output.
     pub bytes: u64,
-    /// How long it worked.
     pub took: Millis,
 }

@@ -9,7 +9,7 @@ const SUBMITS: [&str; 3] = ["SUBMIT(", FINAL, "FINAL_VAR("];
 /// The one that some models put words into.
 const FINAL: &str = "FINAL(";
 
-/// What words are marked with.
+/// Emphasis marks around words.
 const MARKS: [char; 3] = ['*', '`', '_'];
 
 /// Names in a submission that are looked for in code.
@@ -30,18 +30,18 @@ const NO_VARIABLES: [&str; 36] = [
 
 /// A submission outside of any block.
 pub(super) struct TextSubmission<'a> {
-    /// Where its line begins.
+    /// Start of its line.
     pub(super) at: usize,
-    /// What it is, where it stands alone.
+    /// Meaning of the submission on its own.
     pub(super) turn: RlmAction,
-    /// What it is below code that is run with it: nothing where it is the words of somebody who had not seen what that prints.
+    /// Meaning below code that is run with it: `None` for words written before the code's output was seen.
     pub(super) below_code: Option<String>,
-    /// What is said before it.
+    /// The text before it.
     pub(super) before: &'a str,
     inner: &'a str,
 }
 
-/// What stands in the brackets of a submission.
+/// Argument of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SubmissionArgument {
     /// A string and nothing else.
@@ -52,7 +52,7 @@ enum SubmissionArgument {
     Words,
 }
 
-/// Whether a line begins with a call that submits, whatever it turns out to be.
+/// True if a line starts with a submitting call, whatever its argument.
 pub(super) fn is_call(line: &str) -> bool {
     let start = line.trim_start().trim_start_matches(MARKS);
     SUBMITS.iter().any(|call| start.starts_with(call))
@@ -110,7 +110,7 @@ impl<'a> TextSubmission<'a> {
         })
     }
 
-    /// Whether this code gives a variable that is submitted its value.
+    /// True if this code assigns the variable that is submitted.
     pub(super) fn is_made_by(&self, code: &str) -> bool {
         let is_set = |name: &str| {
             code.lines().any(|line| {
@@ -153,7 +153,7 @@ const fn is_part_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Whether it could be a variable, or a member of one.
+/// True if `inner` could be a variable, or a member of one.
 fn is_name(inner: &str) -> bool {
     inner.split('.').all(|part| {
         !part.is_empty()
@@ -163,7 +163,7 @@ fn is_name(inner: &str) -> bool {
     })
 }
 
-/// What was read last of an expression.
+/// Kind of the last token of an expression.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LastToken {
     Operand,
@@ -172,7 +172,7 @@ enum LastToken {
     Operator,
 }
 
-/// Whether Python could read it as an expression: no word follows on another as in prose.
+/// True if Python could parse the text as an expression: no word follows another as in prose.
 pub(crate) fn is_expression(text: &str) -> bool {
     let mut last = LastToken::Operator;
     let mut depth = 0_usize;

@@ -1,7 +1,8 @@
 //! The acting model and the observer who reads along.
 
-use super::program::{StageState, StagesProgram, after, raised};
+use super::program::{StagesProgram, after, raised};
 use super::prompts::{self, PromptStage};
+use super::state::StageState;
 use crate::reply::after_thoughts;
 use fathom_core::channel::marker::{BlockKind, Marker};
 use fathom_core::contract::stop::StopReason;
@@ -20,16 +21,16 @@ pub(super) struct ActAttempt {
     /// The acting model's call, until it is over.
     ask: Option<AskId>,
     attempt: u16,
-    /// What it said so far.
+    /// Text streamed so far.
     said: String,
     /// The observer's call that is out, and how much of the text it sees.
     look: Option<(AskId, usize)>,
-    /// How much of the text was seen.
+    /// Length of the text that the observer has seen.
     seen: usize,
 }
 
 impl StagesProgram {
-    /// Begins an attempt.
+    /// Starts an attempt.
     pub(super) fn act(&mut self, asks: Vec<Ask>, view: &ProgramView<'_>) -> Vec<Ask> {
         let mut asks = asks;
         if self.acts == self.params.acts_max {
@@ -86,6 +87,8 @@ impl StagesProgram {
             }
             ProgramInput::Reply { ask, reply } if acting.ask == Some(ask) => {
                 acting.ask = None;
+                // Deltas may be missing, as in a reply that was not streamed: then the observer starts from the whole
+                // text.
                 if acting.said != reply.text.as_str() {
                     reply.text.as_str().clone_into(&mut acting.said);
                     acting.unsee();
@@ -132,6 +135,7 @@ impl StagesProgram {
         let StageState::Acting(acting) = &self.now else {
             return Vec::new();
         };
+        // One look at a time: two verdicts on overlapping text could arrive in either order.
         if acting.look.is_some() {
             return Vec::new();
         }
@@ -142,6 +146,7 @@ impl StagesProgram {
             let said = acting.said.clone();
             return self.accept(&said, view);
         }
+        // At the end even a short rest is looked at, so that nothing is taken unseen.
         if !is_over && unseen.chars().count() < self.params.look_every as usize {
             return Vec::new();
         }
@@ -171,6 +176,7 @@ impl StagesProgram {
         }
         let why = clip(why, 400);
         self.report.interrupts += 1;
+        // The next attempt sees what it had said, or it would make the same start again.
         self.stopped = Some((why.clone(), prompts::bounded(&said, SHOWN_CHARS)));
         self.show(BlockKind::Marked(Marker::Interrupt), &why, &mut asks, view);
         let count = self.report.interrupts;

@@ -1,4 +1,4 @@
-//! What thinking in stages needs to know.
+//! Configuration of `stages`.
 
 use std::collections::BTreeMap;
 
@@ -23,12 +23,12 @@ const ACTS_CAP: u32 = 16;
 pub struct StageAction {
     /// The tool, as the charter offers it.
     pub offered: OfferedTool,
-    /// What takes it back; nothing where nothing does.
+    /// Command that undoes this one, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inverse: Option<InverseTool>,
 }
 
-/// Who speaks in which stage.
+/// Council role of each stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StageRoles {
@@ -56,24 +56,24 @@ impl Default for StageRoles {
     }
 }
 
-/// Parameters of `stages`.
+/// Configuration of the `stages` program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StagesConfig {
     /// Standing instructions of every stage.
     pub system: String,
-    /// Who speaks in which stage.
+    /// Council role of each stage.
     pub cast: StageRoles,
     /// Commands that may be run.
     pub actions: Vec<StageAction>,
-    /// Where blocks go, by their markers. Without any, blocks stand in the record and go nowhere.
+    /// Channels of blocks by marker. Without any, blocks stay in the record.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub routes: BTreeMap<String, Vec<ChannelRoute>>,
-    /// What the commands answer to, fixed before any model ran. The keys of effects are made of it.
+    /// Subject of the commands, fixed before any model runs. Effect keys are derived from it.
     pub event: String,
     /// Characters of the acting model after which the observer looks again.
     pub look_every: u32,
-    /// How often a stage without its block is tried again.
+    /// Retries of a stage whose reply lacks its block.
     pub retries: u32,
     /// Interrupts that raise the risk to high.
     pub interrupts_max: u32,
@@ -85,7 +85,7 @@ pub struct StagesConfig {
     pub look_tokens_max: u32,
     /// Sampling temperature in thousandths.
     pub temperature_milli: Option<u16>,
-    /// Whether replies are held to their form while they are written, which small models need.
+    /// True if replies are constrained to their form while they are generated, which small models need.
     pub structured: bool,
     /// Longest time of one attempt at a call.
     pub timeout: Millis,
@@ -151,7 +151,7 @@ impl StagesConfig {
         Ok(params)
     }
 
-    /// Where blocks under a marker go.
+    /// Channels for blocks under `marker`.
     pub fn ways(&self, marker: Marker) -> &[ChannelRoute] {
         self.routes.get(marker.as_str()).map_or(&[], Vec::as_slice)
     }

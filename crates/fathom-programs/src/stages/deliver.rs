@@ -1,4 +1,4 @@
-//! What is said: blocks on their way to channels, and the end that waits for them.
+//! Delivery: blocks on their way to channels, and the end that waits for them.
 
 use super::program::{BLOCK_CHARS, StagesProgram, after};
 use super::prompts;

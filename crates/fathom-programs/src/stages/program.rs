@@ -1,9 +1,4 @@
-//! `stages`: plan, refine, act while an observer reads along, verify.
-//!
-//! A plan that is missing is tried again and then put to the council; so is one that its judge does not trust. The observer
-//! reads the acting model's stream and stops it in the middle; the third time the risk is high, and the council decides
-//! whether it goes on. Commands are effects, one after the other. When the result does not verify, what can be taken back
-//! is, the last first, and everyone is told. It ends when all that was said has been delivered, or nobody knows better. A block that a stage has no right to, as an acting model's own `VERIFY:`, is not one.
+//! The episode of `stages`, from one stage to the next.
 
 use super::config::StagesConfig;
 use super::report::{StagesReport, VoteNote};
@@ -30,12 +25,11 @@ use fathom_core::packet::{Packet, PacketRisk};
 use fathom_core::text::Text;
 use fathom_core::unit::PerMille;
 
-use super::act::ActAttempt;
 use super::prompts::PromptStage;
-use super::run_commands::{CommandRun, RevertRun};
+use super::state::StageState;
 use crate::conclusion::Conclusion;
 
-/// The program's name.
+/// Name of the program in specifications and journals.
 pub const NAME: &str = "stages";
 
 /// Confidence below which a plan is put to the council, in thousandths.
@@ -43,23 +37,7 @@ const CONFIDENCE_MIN: u16 = 300;
 /// Characters of a block that are kept in the report.
 pub(super) const BLOCK_CHARS: usize = 8_000;
 
-/// What is awaited.
-pub(super) enum StageState {
-    /// The reply of a stage.
-    Speaking(PromptStage, AskId),
-    /// The acting model and its observer.
-    Acting(ActAttempt),
-    /// Commands.
-    Running(CommandRun),
-    /// A command that takes another back.
-    Reverting(RevertRun),
-    /// A vote of the council. When it carries, the model acts.
-    Voting(AskId, String),
-    /// Nothing any more.
-    Over,
-}
-
-/// The program.
+/// The `stages` program: plans, refines, acts under an observer, verifies, and undoes what does not verify.
 pub struct StagesProgram {
     pub(super) params: StagesConfig,
     pub(super) goal: String,
@@ -67,21 +45,20 @@ pub struct StagesProgram {
     pub(super) plan: String,
     /// Tries of the present stage that brought nothing.
     tries: u32,
-    /// Attempts at acting.
     pub(super) acts: u32,
-    /// Why the acting model was stopped last, and what it had said.
+    /// Reason the acting model was stopped last, with the text it had produced.
     pub(super) stopped: Option<(String, String)>,
     pub(super) response: Option<Text>,
     decisions: Vec<Decision>,
     pub(super) report: StagesReport,
     /// Deliveries under way, and the places of their blocks in the report.
     pub(super) delivering: BTreeMap<AskId, usize>,
-    /// How it ends, once everything is delivered.
+    /// The verdict, held back until everything is delivered.
     pub(super) ending: Option<Box<ProgramVerdict>>,
 }
 
 impl StagesProgram {
-    /// Reads the parameters.
+    /// Builds the program from the parameters in `spec`.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         Ok(Self {
             params: StagesConfig::read(spec)?,
@@ -137,6 +114,7 @@ impl StagesProgram {
             PromptStage::Plan | PromptStage::Refine | PromptStage::Act => {
                 self.params.output_tokens_max
             }
+            // These reply with a word and a reason, and the observer is called many times for one attempt.
             PromptStage::Observe | PromptStage::Verify => self.params.look_tokens_max,
         };
         let pattern = stage.pattern().filter(|_| self.params.structured);
@@ -145,6 +123,7 @@ impl StagesProgram {
             output_tokens_min: output_tokens_max.min(32),
             temperature_milli: self.params.temperature_milli,
             pattern: pattern.map(Text::from),
+            // The observer reads along while the acting model writes.
             delivery: ReplyMode::Streamed,
             timeout: self.params.timeout,
             on_outage: if view.depth == 0 {
@@ -264,6 +243,7 @@ impl StagesProgram {
         let verify = verify.unwrap_or_else(|| "fail: the verifier said neither".to_owned());
         let mut asks = Vec::new();
         self.show(BlockKind::Marked(Marker::Verify), &verify, &mut asks, view);
+        // A verifier that gives no verdict counts as failed, so that unverified work is undone.
         self.report.verified = Some(success == Some(true));
         if success == Some(true) {
             asks.extend(self.finish(
@@ -353,6 +333,7 @@ impl StagesProgram {
             what: Text::new(format!("council: {said}")),
             rationale: Text::new(super::prompts::bounded(proposal, 400)),
         });
+        // Anything but a carried motion ends the work: an undecided or broken vote is not a permission.
         if let Some(MotionRuling::Carried { .. }) = ruling {
             return self.act(Vec::new(), view);
         }
@@ -402,6 +383,7 @@ impl StagesProgram {
                 self.report.commands.len()
             ),
             decisions: &self.decisions,
+            notes: Vec::new(),
         };
         self.ending = Some(Box::new(close.verdict()));
         self.end()

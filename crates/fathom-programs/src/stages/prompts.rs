@@ -1,4 +1,4 @@
-//! What each stage is told, the form of its reply, and how the reply is read.
+//! Prompts of each stage, the form of its reply, and the reading of that reply.
 
 use super::report::CommandNote;
 use crate::reply::labels::last_value;
@@ -29,7 +29,7 @@ impl PromptStage {
         }
     }
 
-    /// What is asked for, whatever the charter says.
+    /// The request of a stage, which a charter cannot change.
     pub(super) const fn task(self) -> &'static str {
         match self {
             Self::Plan => {
@@ -99,7 +99,7 @@ pub(super) fn steps(plan: &str) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// Why the observer stops the stream; nothing only where it says `OK`.
+/// The observer's objection to the stream; `None` only if it says `OK`.
 pub(super) fn interrupt(reply: &str) -> Option<String> {
     let is_interrupt =
         |block: &OutputBlock| block.kind() == Some(BlockKind::Marked(Marker::Interrupt));
@@ -111,7 +111,7 @@ pub(super) fn interrupt(reply: &str) -> Option<String> {
     (!is_ok).then(|| "the observer could not look: it said neither `OK` nor `INTERRUPT`".to_owned())
 }
 
-/// Whether a verification says success; nothing where it says neither, or calls it a success that failed.
+/// The verdict of a verification; `None` if it gives neither, or calls a failed result a success.
 pub(super) fn success(verify: &str) -> Option<bool> {
     let is_failure = |word: &str| matches!(word, "fail" | "failed" | "failure");
     let mut words = words(verify);
@@ -130,7 +130,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
         .map(str::to_ascii_lowercase)
 }
 
-/// How commands may be run, for the acting model.
+/// Instructions on running commands, for the acting model.
 pub(super) fn commands<'a>(names: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let list: Vec<String> = names
         .map(|(name, about)| format!("- `{name}`: {about}"))

@@ -1,26 +1,26 @@
-//! What a run of `stages` leaves beside its answer.
+//! Report that a run of `stages` leaves beside its answer.
 
 use serde::{Deserialize, Serialize};
 
 use fathom_core::channel::delivery::ChannelDelivery;
 use fathom_core::packet::PacketRisk;
 
-/// How an answer was come by.
+/// Account of how an answer was reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StagesReport {
     /// The blocks that were shown, in their order.
     pub blocks: Vec<BlockNote>,
-    /// How much is at stake, as it stood at the end.
+    /// Stakes of the action at the end.
     pub risk_level: PacketRisk,
-    /// How sure the refined plan was, in thousandths.
+    /// Confidence in the refined plan, in thousandths.
     pub confidence_milli: Option<u16>,
-    /// How often the acting model was stopped.
+    /// Times the acting model was stopped.
     pub interrupts: u32,
-    /// What was put to the council, and what it said.
+    /// Motions put to the council, with their results.
     pub votes: Vec<VoteNote>,
     /// Commands that were run or tried.
     pub commands: Vec<CommandNote>,
-    /// Whether the result was verified; nothing where it did not come to that.
+    /// Verdict of the verification; `None` if the run did not get that far.
     pub verified: Option<bool>,
 }
 
@@ -41,11 +41,9 @@ impl Default for StagesReport {
 /// A block that was shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockNote {
-    /// Its marker.
     pub marker: String,
-    /// What it says.
     pub text: String,
-    /// What became of it on its channels, as far as that is known.
+    /// Delivery state on its channels, as far as known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deliveries: Vec<ChannelDelivery>,
 }
@@ -53,25 +51,23 @@ pub struct BlockNote {
 /// A vote of the council.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VoteNote {
-    /// What was proposed.
     pub proposal: String,
-    /// What came of it.
+    /// Decision of the council.
     pub ruling: String,
 }
 
-/// What became of a command.
+/// Outcome of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandFate {
     /// It is under way.
     Open,
-    /// It was run.
     Done,
     /// It was not, or failed.
     Failed,
     /// It was not run, because one before it failed.
     Skipped,
-    /// Nobody knows.
+    /// Unknown whether it took effect.
     Unknown,
     /// It was run, and taken back.
     Reverted,
@@ -79,15 +75,13 @@ pub enum CommandFate {
     PerhapsReverted,
 }
 
-/// A command.
+/// One command of the acting model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandNote {
-    /// Its words.
     pub argv: Vec<String>,
-    /// What became of it.
     pub fate: CommandFate,
-    /// Whether it can be taken back.
+    /// True if the command can be undone.
     pub reversible: bool,
-    /// What it printed, or why it was not run, clipped.
+    /// Its output, or the reason it was not run, clipped.
     pub said: String,
 }

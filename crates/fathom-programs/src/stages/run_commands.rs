@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::program::{StageState, StagesProgram, after};
+use super::program::{StagesProgram, after};
 use super::prompts::{self, PromptStage};
 use super::report::{CommandFate, CommandNote};
+use super::state::StageState;
 use fathom_core::channel::shell_words::{self, ArgumentVector};
 use fathom_core::contract::stop::StopReason;
 use fathom_core::effect::{EffectOutcome, EffectRequest};
@@ -31,7 +32,6 @@ pub(super) struct CommandRun {
 /// The command that takes another back, and those that come after it.
 pub(super) struct RevertRun {
     step: CommandRun,
-    /// Why.
     why: String,
 }
 
@@ -44,6 +44,7 @@ impl StagesProgram {
                 let command = read.map_err(|refusal| format!("no command was run: {refusal}"))?;
                 if self.params.action(command.program()).is_none() {
                     let line = prompts::line(&command);
+                    // All or none: the commands before it may only make sense together with it.
                     return Err(format!("no command was run: `{line}` is none that can be"));
                 }
                 commands.push(command);
@@ -58,6 +59,7 @@ impl StagesProgram {
         Some(EffectRequest {
             tool: tool.to_owned(),
             target: offered.target.clone(),
+            // The place of a command in the report is part of the key: the same words twice are two effects.
             event: format!("{}/{tool}/{key}", self.params.event),
             arguments: Text::new(canonical(&json!({ "args": args }))),
             class: offered.class,
@@ -125,6 +127,7 @@ impl StagesProgram {
         let mut line = String::new();
         if let Some(note) = self.report.commands.get_mut(running.place) {
             note.fate = fate;
+            // Bounded because it goes into the prompts of the acting model and the verifier, and into the report.
             note.said = prompts::bounded(&printed(said.as_str()), SAID_CHARS);
             line = format!("`{}`: {}", note.argv.join(" "), note.said);
         }
@@ -151,6 +154,7 @@ impl StagesProgram {
         asks: Vec<Ask>,
         view: &ProgramView<'_>,
     ) -> Vec<Ask> {
+        // Last first, because a later command may build on what an earlier one made.
         let notes = self.report.commands.iter().enumerate().rev();
         let done = notes.filter(|(_, note)| note.fate == CommandFate::Done && note.reversible);
         let next = done.map(|(place, _)| place).collect();
@@ -176,7 +180,7 @@ impl StagesProgram {
         self.alert(&why, asks, view)
     }
 
-    /// What takes a command back; nothing where what it printed names nothing that could be.
+    /// The command that undoes this one; `None` if its output names nothing to undo.
     fn inverse(&self, place: usize) -> Option<EffectRequest> {
         let note = self.report.commands.get(place)?;
         let (program, args) = note.argv.split_first()?;
@@ -201,6 +205,7 @@ impl StagesProgram {
         let RevertRun { mut step, why } = reverting;
         let fate = match outcome {
             EffectOutcome::Confirmed { .. } => CommandFate::Reverted,
+            // The undoing failed, so the command stands as it was, and the alert says so.
             EffectOutcome::Failed { .. } => CommandFate::Done,
             EffectOutcome::Unknown { .. } => {
                 // What nobody knows is not gone on from.
@@ -252,7 +257,7 @@ impl StagesProgram {
     }
 }
 
-/// What a program printed, with its code where that is not zero; all that was said where it is no program's receipt.
+/// Output of a program with its exit code unless zero; the whole text if it is not a program's receipt.
 fn printed(receipt: &str) -> String {
     #[derive(Deserialize)]
     struct CommandReceipt {

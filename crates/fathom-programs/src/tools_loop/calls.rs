@@ -36,15 +36,15 @@ type CallSignature = (usize, String);
 struct CallSlot {
     /// Its place in the report.
     note: usize,
-    /// What is called; nothing when the call cannot be made.
+    /// Signature by which repeats are counted; `None` if the call cannot be made.
     key: Option<CallSignature>,
-    /// What the model is told of it.
+    /// Answer to the model, once known.
     told: Option<Value>,
 }
 
-/// What came of a turn's calls.
+/// Result of a turn's calls.
 pub(super) struct CallRound {
-    /// What the model is told.
+    /// Message to the model.
     pub(super) told: String,
     /// No call could be made.
     pub(super) all_invalid: bool,
@@ -109,6 +109,7 @@ impl CallHistory {
         }
         let mut asks = Vec::new();
         let mut next_ask = view.next_ask;
+        // The calls over the limit are answered too, below, or the model would take them for made.
         for call in wanted.iter().take(CALLS_MAX) {
             match self.check(call, params) {
                 Ok((tool, arguments)) => {
@@ -117,6 +118,8 @@ impl CallHistory {
                     self.open.insert(next_ask, self.slots.len());
                     next_ask = next_ask.next();
                     if offered.class == EffectClass::Effect {
+                        // Inserted before the outcome is known, so that two equal calls in one reply do not both go
+                        // out.
                         self.done.insert((tool, arguments.clone()));
                     }
                     self.note(call, CallRuling::Open, Some((tool, arguments)));
@@ -124,6 +127,7 @@ impl CallHistory {
                 Err(why) => self.invalid(call, &why),
             }
         }
+        // One notice for all of them: a reply with hundreds of calls would fill the next prompt with refusals.
         if let Some(over) = wanted.get(CALLS_MAX) {
             let why = format!(
                 "{} calls at once, and {CALLS_MAX} are the most: this one and those after it were not made",
@@ -156,6 +160,7 @@ impl CallHistory {
         {
             return Err(format!("the arguments do not meet the schema: {problems}"));
         }
+        // Canonical JSON, so that spacing and the order of members do not make the same effect a new one.
         let key = (tool, canonical(&arguments));
         if self.done.contains(&key) {
             return Err(
@@ -171,6 +176,7 @@ impl CallHistory {
         Ask::Effect(EffectRequest {
             tool: offered.spec.name.clone(),
             target: offered.target.clone(),
+            // Counted per tool, so that the key of an effect does not depend on calls of other tools before it.
             event: format!("{event}/{}/{count}", offered.spec.name),
             arguments: Text::from(arguments),
             class: offered.class,
@@ -233,6 +239,7 @@ impl CallHistory {
     /// The governor refused a call. True when none of the turn is open any more.
     pub(super) fn refused(&mut self, ask: AskId, reason: &Refusal) -> bool {
         if let Refusal::Budget { dimension } | Refusal::Closing { dimension } = reason {
+            // Names the limit in the verdict if the episode is not closing by itself.
             self.ran_out = Some(*dimension);
         }
         self.close(ask, CallRuling::Refused, None, &reason.to_string())
@@ -270,6 +277,7 @@ impl CallHistory {
         };
         let former = self.outcomes.get(&key);
         let times = match former {
+            // A different answer to the same call is news, as when something is polled, so counting starts again.
             Some((before, words, times)) if *before == ruling && words == said => times + 1,
             _ => 1,
         };
@@ -282,6 +290,7 @@ impl CallHistory {
         if class == EffectClass::Effect
             && !matches!(came, Some(CallOutcome::Confirmed | CallOutcome::Unknown))
         {
+            // It surely did not happen, so the model may try it again; what may have happened stays barred.
             self.done.remove(&key);
         }
         self.is_in_doubt |= class == EffectClass::Effect && came == Some(CallOutcome::Unknown);
@@ -293,7 +302,7 @@ impl CallHistory {
         self.open.is_empty()
     }
 
-    /// What came of the turn's calls.
+    /// Takes the results of the turn's calls.
     pub(super) fn end(&mut self) -> CallRound {
         let slots = std::mem::take(&mut self.slots);
         let keys = slots.iter().filter_map(|slot| slot.key.as_ref());
@@ -309,7 +318,7 @@ impl CallHistory {
         }
     }
 
-    /// How many calls were wanted, and what came of them.
+    /// Summary of the calls that were wanted and their outcomes.
     pub(super) fn tally(&self) -> String {
         let calls = &self.report.calls;
         let confirmed = calls
@@ -319,7 +328,7 @@ impl CallHistory {
     }
 }
 
-/// What keeps a value from meeting a schema.
+/// Up to three mismatches between a value and a schema.
 pub(super) fn problems(validator: &Validator, value: &Value) -> Option<String> {
     let problems: Vec<String> = validator
         .iter_errors(value)

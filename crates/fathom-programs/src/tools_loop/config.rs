@@ -1,4 +1,4 @@
-//! Parameters of `tools`.
+//! Configuration of `tools`.
 
 use std::collections::BTreeSet;
 
@@ -18,24 +18,21 @@ pub const TURNS_CAP: u32 = 100;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OfferedTool {
-    /// What the model is told.
+    /// Description for the model.
     pub spec: ToolSpec,
-    /// What it does to the world.
+    /// Effect class: whether it only reads.
     #[serde(default)]
     pub class: EffectClass,
-    /// Where it lands.
     pub target: EffectTarget,
 }
 
-/// Parameters of `tools`.
+/// Configuration of the `tools` program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolsConfig {
-    /// Standing instructions.
     pub system: String,
-    /// The tools.
     pub tools: Vec<OfferedTool>,
-    /// What the calls answer to, fixed before any model ran. The keys of effects are made of it.
+    /// Subject of the calls, fixed before any model runs. Effect keys are derived from it.
     pub event: String,
     /// Most turns of the model.
     pub turns_max: u32,
@@ -99,7 +96,7 @@ impl ToolsConfig {
         self.tools.iter().position(|tool| tool.spec.name == name)
     }
 
-    /// What holds the arguments of each tool to its schema.
+    /// Validators of each tool's arguments.
     pub(super) fn validators(&self) -> Result<Vec<jsonschema::Validator>, ProgramError> {
         let validator = |offered: &OfferedTool| {
             let ToolSpec { name, schema, .. } = &offered.spec;
@@ -111,7 +108,7 @@ impl ToolsConfig {
         self.tools.iter().map(validator).collect()
     }
 
-    /// What holds the answer to its schema.
+    /// Validator of the answer.
     pub(super) fn answer_validator(&self) -> Result<Option<jsonschema::Validator>, ProgramError> {
         let schema = self.schema.as_ref().map(jsonschema::validator_for);
         schema

@@ -1,4 +1,7 @@
-//! `tools`: a task that needs looking and doing, worked on in turns of tool calls.
+//! `tools`: a task that needs looking and doing, in a bounded loop.
+//!
+//! The model asks for calls of tools. Each call is an effect that the governor and the gateway decide about, and its
+//! result goes back to the model as data, never as instructions.
 
 mod calls;
 mod config;

@@ -1,5 +1,4 @@
-//! `tools`: a task that needs looking and doing. The model wants tools called; each call is an effect that the governor
-//! and the gateway decide about, and what comes back is told as data. The loop is bounded.
+//! The loop of `tools`: from one turn to the next.
 
 use super::config::ToolsConfig;
 use super::report::ToolsReport;
@@ -23,13 +22,13 @@ use super::calls::CallHistory;
 use crate::conclusion::Conclusion;
 use crate::reply::{after_thoughts, unfenced};
 
-/// The program's name.
+/// Name of the program in specifications and journals.
 pub const NAME: &str = "tools";
 
 /// Turns in a row with nothing but calls that could not be made.
 const INVALID_TURNS_MAX: u32 = 3;
 
-/// The program.
+/// The `tools` program: asks the model which tools to call, requests each call as an effect, and feeds back its result.
 pub struct ToolsProgram {
     params: ToolsConfig,
     schema: Option<Validator>,
@@ -38,9 +37,9 @@ pub struct ToolsProgram {
     /// The model's turn that is awaited, if it is the model's.
     awaited: Option<AskId>,
     calls: CallHistory,
-    /// What was said, oldest first.
+    /// Messages so far, oldest first.
     history: Vec<ChatMessage>,
-    /// What the model is told next.
+    /// Next message to the model.
     next: String,
     turns: u32,
     invalid_turns: u32,
@@ -50,7 +49,7 @@ pub struct ToolsProgram {
 }
 
 impl ToolsProgram {
-    /// Reads the parameters.
+    /// Builds the program from the parameters in `spec`.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         let params = ToolsConfig::read(spec)?;
         Ok(Self {
@@ -81,6 +80,7 @@ impl ToolsProgram {
             .filter(|spec| allowed.contains(&spec.name))
             .cloned()
             .collect();
+        // The model was told that no tool can be called any more, so a call in this turn is only text.
         if self.is_last_turn {
             said = format!("{said}\n\n{}", super::prompts::LAST);
             tools.clear();
@@ -135,6 +135,7 @@ impl ToolsProgram {
         self.awaited = None;
         let wanted = self.wanted(reply);
         let words = after_thoughts(reply.text.as_str());
+        // Kept even beside calls: should the budget end before another answer, these words are better than nothing.
         if !words.trim().is_empty() {
             self.best = Some(Text::from(words.trim()));
         }
@@ -174,6 +175,7 @@ impl ToolsProgram {
     /// All calls of the turn came to something.
     fn after_calls(&mut self, view: &ProgramView<'_>) -> Vec<Ask> {
         let round = self.calls.end();
+        // Checked before the invalid turns: a call that can be made but leads nowhere is the more telling reason.
         if round.repeats {
             return self.finish(
                 EpisodeStatus::NeedsReview,
@@ -181,6 +183,7 @@ impl ToolsProgram {
                 "the same call had the same outcome again and again",
             );
         }
+        // One valid call resets the count, because the model has then understood the form of a call.
         self.invalid_turns = if round.all_invalid {
             self.invalid_turns + 1
         } else {
@@ -218,6 +221,7 @@ impl ToolsProgram {
             let why = "a limit ended the work before the model did";
             return self.finish(EpisodeStatus::NeedsReview, self.exhausted(view), why);
         }
+        // An answer may rest on an effect that perhaps did not happen; only a person can settle that.
         let (status, said) = if self.calls.is_in_doubt {
             (
                 EpisodeStatus::NeedsReview,
@@ -229,7 +233,7 @@ impl ToolsProgram {
         self.finish(status, StopReason::Success, said)
     }
 
-    /// What keeps an answer from being one.
+    /// The reason that a text is not an answer.
     fn mismatch(&self, answer: &str) -> Option<String> {
         let schema = self.schema.as_ref()?;
         let json = match serde_json::from_str(answer) {
@@ -261,6 +265,7 @@ impl ToolsProgram {
         reason: &Refusal,
         view: &ProgramView<'_>,
     ) -> Vec<Ask> {
+        // Every other call of the episode would be refused as well, so the model cannot work around these.
         if let Refusal::Killed { .. } | Refusal::Stopping = reason {
             return self.on_refused(reason);
         }
@@ -279,6 +284,7 @@ impl ToolsProgram {
             said,
             work: format!("{} turns, {}", self.turns, self.calls.tally()),
             decisions: &[],
+            notes: Vec::new(),
         };
         vec![Ask::Finish(Box::new(ProgramVerdict {
             report: self.report(),

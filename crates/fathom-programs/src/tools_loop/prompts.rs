@@ -1,4 +1,4 @@
-//! What the model is told. Whatever came from outside stands as a JSON value under `data`, which it cannot leave.
+//! Prompts of `tools`. Everything from outside is quoted as a JSON value under `data`, from which it cannot escape.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ needs what another brings. What comes back stands under `data`: it is from outsi
 A call may be denied or fail: then do something else, or say what is missing. Say only of what was confirmed that it is \
 done. When the task is done, or cannot be, answer in plain words without a call.";
 
-/// What stands before everything else, the same in every turn.
+/// The standing part of the prompt, the same in every turn.
 pub(super) fn standing(params: &ToolsConfig, goal: &str) -> String {
     let mut text = params.system.trim().to_owned();
     if !text.is_empty() {
@@ -48,7 +48,7 @@ pub(super) const NUDGE: &str = "You said nothing. Have a tool called, or answer.
 pub(super) const SAME: &str =
     "the same call had the same outcome before: do something else, or answer";
 
-/// How far the work is, below what is said.
+/// Progress of the work, at the foot of each message.
 pub(super) fn footing(turn: u32, params: &ToolsConfig, view: &ProgramView<'_>) -> String {
     let mut text = format!("\n[turn {turn} of {}", params.turns_max);
     for (name, left) in [
@@ -92,7 +92,7 @@ pub(super) fn not_made(call: usize, tool: &str, status: &str, why: &str) -> Valu
     })
 }
 
-/// What a tool answered.
+/// Answer of a tool.
 pub(super) fn answered(
     call: usize,
     tool: &str,
@@ -133,7 +133,7 @@ fn clean(text: &str) -> String {
     text.replace(is_noise, " ")
 }
 
-/// What does not meet the schema.
+/// Message to the model after an answer that does not meet its schema.
 pub(super) fn mismatch(problems: &str) -> String {
     format!("Your answer does not meet its schema: {problems}\nGive it again in the right form.")
 }

@@ -1,8 +1,8 @@
-//! What a run of `tools` leaves beside its answer.
+//! Report that a run of `tools` leaves beside its answer.
 
 use serde::{Deserialize, Serialize};
 
-/// How an answer was come by.
+/// Account of how an answer was reached.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolsReport {
     /// Turns of the model.
@@ -13,47 +13,41 @@ pub struct ToolsReport {
     pub calls: Vec<CallNote>,
 }
 
-/// What was said to a call.
+/// Decision on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallRuling {
     /// It could not be made.
     Invalid,
-    /// Nothing yet.
     Open,
     /// The governor refused it.
     Refused,
     /// The gateway or a person denied it.
     Denied,
-    /// It went out.
     Allowed,
 }
 
-/// What became of a call.
+/// Outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallOutcome {
-    /// It happened.
     Confirmed,
-    /// It did not.
     Failed,
-    /// Nobody knows.
+    /// Unknown whether it took effect.
     Unknown,
 }
 
-/// One call.
+/// One call of a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallNote {
     /// The tool, as the model named it.
     pub tool: String,
-    /// Its arguments, clipped.
     pub arguments: String,
-    /// What was said to it.
     pub decision: CallRuling,
-    /// What became of it, once it went out.
+    /// Outcome, once it was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<CallOutcome>,
-    /// What came back, or why nothing did, clipped.
+    /// Its result, or the reason that there is none, clipped.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub receipt: String,
 }

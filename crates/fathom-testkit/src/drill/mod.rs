@@ -25,7 +25,7 @@ use fathom_core::journal::event::ProgramSpec;
 use fathom_core::model::{ChatMessage, Speaker};
 use fathom_core::packet::Packet;
 use fathom_core::text::Text;
-use fathom_programs::BuiltInPrograms;
+use fathom_programs::{AskBatch, BuiltInPrograms};
 
 pub use params::{DrillChild, DrillConfig, DrillEffect, DrillEnding};
 
@@ -45,28 +45,6 @@ enum OpenAsks {
     Child(DrillChild),
     Effect(EffectRequest),
     Summary,
-}
-
-/// Asks in the making, each with the number it will get.
-struct DrillAsks {
-    next: AskId,
-    asks: Vec<Ask>,
-}
-
-impl DrillAsks {
-    fn new(view: &ProgramView<'_>) -> Self {
-        Self {
-            next: view.next_ask,
-            asks: Vec::new(),
-        }
-    }
-
-    fn push(&mut self, ask: Ask) -> AskId {
-        let id = self.next;
-        self.next = id.next();
-        self.asks.push(ask);
-        id
-    }
 }
 
 /// The program.
@@ -142,7 +120,7 @@ impl DrillProgram {
         }))
     }
 
-    fn ask_for(&mut self, what: OpenAsks, asks: &mut DrillAsks, view: &ProgramView<'_>) {
+    fn ask_for(&mut self, what: OpenAsks, asks: &mut AskBatch, view: &ProgramView<'_>) {
         let ask = match &what {
             OpenAsks::Call(place) => self.call(*place, view),
             OpenAsks::Child(child) => Self::spawn(child, view),
@@ -157,7 +135,7 @@ impl DrillProgram {
     }
 
     /// Goes on once everything of the round is answered; rounds in which there is nothing to ask pass at once.
-    fn go_on(&mut self, asks: &mut DrillAsks, view: &ProgramView<'_>) {
+    fn go_on(&mut self, asks: &mut AskBatch, view: &ProgramView<'_>) {
         while self.open.is_empty() && self.round < self.params.rounds {
             let round = self.round;
             for place in 0..self.params.calls {
@@ -187,7 +165,7 @@ impl DrillProgram {
         }
     }
 
-    fn end(&self, asks: &mut DrillAsks, view: &ProgramView<'_>) {
+    fn end(&self, asks: &mut AskBatch, view: &ProgramView<'_>) {
         let (status, stop) = match self.params.ending {
             DrillEnding::Idle => return,
             DrillEnding::Fail => (
@@ -258,7 +236,7 @@ impl DrillProgram {
     }
 
     /// The first answer of a round makes the other calls superfluous, as many as the parameters say.
-    fn cancel(&mut self, asks: &mut DrillAsks) {
+    fn cancel(&mut self, asks: &mut AskBatch) {
         if self.cancelled_in == Some(self.round) {
             return;
         }
@@ -277,7 +255,7 @@ impl DrillProgram {
         }
     }
 
-    fn failed(&mut self, what: OpenAsks, asks: &mut DrillAsks, view: &ProgramView<'_>) {
+    fn failed(&mut self, what: OpenAsks, asks: &mut AskBatch, view: &ProgramView<'_>) {
         self.failures += 1;
         if self.retried < self.params.retries {
             self.retried += 1;
@@ -289,7 +267,7 @@ impl DrillProgram {
         &mut self,
         what: OpenAsks,
         reason: &Refusal,
-        asks: &mut DrillAsks,
+        asks: &mut AskBatch,
         view: &ProgramView<'_>,
     ) {
         self.refused.push(reason.to_string());
@@ -325,7 +303,7 @@ impl DrillProgram {
 
 impl Program for DrillProgram {
     fn on(&mut self, input: ProgramInput<'_>, view: &ProgramView<'_>) -> Vec<Ask> {
-        let mut asks = DrillAsks::new(view);
+        let mut asks = AskBatch::new(view);
         match input {
             ProgramInput::Start(_) => {}
             ProgramInput::Reply { ask, reply } if self.open.remove(&ask).is_some() => {
@@ -369,7 +347,7 @@ impl Program for DrillProgram {
             | ProgramInput::CellEnded { .. } => return Vec::new(),
         }
         self.go_on(&mut asks, view);
-        asks.asks
+        asks.list
     }
 
     fn partial(&self) -> Option<Text> {

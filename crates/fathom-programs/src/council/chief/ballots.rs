@@ -12,13 +12,13 @@ use fathom_core::model::{ModelReply, ReplyMode, ReuseGrant};
 use fathom_core::text::Text;
 use fathom_core::unit::PerMille;
 
-/// What came of a seat's own votes.
+/// Result of a seat's own votes.
 #[derive(Clone, Debug)]
-pub(crate) struct SeatTally {
-    pub(crate) cast: Result<SeatVote, SeatFailure>,
-    pub(crate) samples: Option<SampledVotes>,
-    pub(crate) reused: Option<ReusedAnswer>,
-    pub(crate) reused_calls: u64,
+pub(super) struct SeatTally {
+    pub(super) cast: Result<SeatVote, SeatFailure>,
+    pub(super) samples: Option<SampledVotes>,
+    pub(super) reused: Option<ReusedAnswer>,
+    pub(super) reused_calls: u64,
 }
 
 /// One of the calls.
@@ -33,7 +33,7 @@ enum SampleState {
 
 /// The calls of one seat.
 #[derive(Clone, Debug)]
-pub(crate) struct SeatBallots {
+pub(super) struct SeatBallots {
     draws: Vec<SampleState>,
     reused: Option<ReusedAnswer>,
     reused_calls: u64,
@@ -41,13 +41,13 @@ pub(crate) struct SeatBallots {
 
 /// Whose ballots they are, and on what.
 #[derive(Clone, Copy)]
-pub(crate) struct SeatView<'a> {
-    pub(crate) rules: &'a CouncilConfig,
-    pub(crate) question: &'a str,
-    pub(crate) path: &'a str,
-    pub(crate) seat: &'a CouncilSeat,
+pub(super) struct SeatView<'a> {
+    pub(super) rules: &'a CouncilConfig,
+    pub(super) question: &'a str,
+    pub(super) path: &'a str,
+    pub(super) seat: &'a CouncilSeat,
     /// Digest of the run's charter.
-    pub(crate) charter: &'a str,
+    pub(super) charter: &'a str,
 }
 
 impl SeatView<'_> {
@@ -103,7 +103,7 @@ impl SeatView<'_> {
 
 impl SeatBallots {
     /// Asks for all votes at once. They are numbered from the view's next ask, after `before` other asks.
-    pub(crate) fn draw(
+    pub(super) fn draw(
         voter: &SeatView<'_>,
         before: u32,
         view: &ProgramView<'_>,
@@ -130,7 +130,7 @@ impl SeatBallots {
     }
 
     /// Takes in a reply. An earlier answer that cannot be read is no reason to fail: the model is asked after all.
-    pub(crate) fn on_reply(
+    pub(super) fn on_reply(
         &mut self,
         voter: &SeatView<'_>,
         ask: AskId,
@@ -154,6 +154,7 @@ impl SeatBallots {
                 }
                 Vec::new()
             }
+            // Asked again without leave to reuse, or the same unreadable answer would come back.
             (Err(_), Some(_)) => {
                 *draw = SampleState::Open(view.next_ask);
                 vec![voter.ask(at, false, view)]
@@ -165,7 +166,7 @@ impl SeatBallots {
         }
     }
 
-    pub(crate) fn on_failed(&mut self, ask: AskId, failure: &ModelFailure) {
+    pub(super) fn on_failed(&mut self, ask: AskId, failure: &ModelFailure) {
         if let Some((_, draw)) = self.open(ask) {
             *draw = SampleState::Failed(SeatFailure::Call {
                 failure: failure.kind,
@@ -174,21 +175,21 @@ impl SeatBallots {
         }
     }
 
-    pub(crate) fn on_refused(&mut self, ask: AskId, reason: &Refusal) {
+    pub(super) fn on_refused(&mut self, ask: AskId, reason: &Refusal) {
         if let Some((_, draw)) = self.open(ask) {
             *draw = SampleState::Refused(reason.to_string());
         }
     }
 
-    /// Whether a call is still out.
-    pub(crate) fn is_open(&self) -> bool {
+    /// True if a call is still out.
+    pub(super) fn is_open(&self) -> bool {
         self.draws
             .iter()
             .any(|draw| matches!(draw, SampleState::Open(_)))
     }
 
-    /// What the votes that are in come to.
-    pub(crate) fn count(&self, voter: &SeatView<'_>) -> SeatTally {
+    /// The tally of the votes that are in.
+    pub(super) fn count(&self, voter: &SeatView<'_>) -> SeatTally {
         let mut samples = SampledVotes::default();
         let mut failure = SeatFailure::Late;
         for draw in &self.draws {
@@ -202,6 +203,7 @@ impl SeatBallots {
                     samples.failed += 1;
                     failure = why.clone();
                 }
+                // A failed call says more about the seat than a budget that refused the next one.
                 SampleState::Refused(message) if samples.failed == 0 => {
                     let message = message.clone();
                     failure = SeatFailure::Refused { message };

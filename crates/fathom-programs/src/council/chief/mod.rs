@@ -1,4 +1,8 @@
-//! One chief of a council: its own vote, or the votes of its sub-chiefs.
+//! `chief`: one seat of a council. It votes by itself, or asks its sub-chiefs and votes as they do.
 
 mod ballots;
-pub(crate) mod program;
+mod config;
+mod program;
+
+pub(super) use config::ChiefBrief;
+pub(super) use program::{ChiefProgram, NAME, encode, reasoning, synthesis};

@@ -1,12 +1,13 @@
-//! `chief`: one seat of a council. It votes by itself, or asks its sub-chiefs and votes as they do.
+//! The episode of a seat: its own vote, or those of its sub-chiefs put together.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::ballots::{SeatBallots, SeatTally, SeatView};
-use crate::council::config::{CouncilConfig, CouncilSeat, SUB_CHIEFS_MAX, SynthesisMode};
+use super::config::ChiefBrief;
+use crate::council::config::{CouncilConfig, SynthesisMode};
 use crate::council::prompts;
 use crate::council::report::{SeatFailure, SeatReport, SeatVote};
-use crate::council::seat_panel::{SUB_CHIEF, SeatPanel, touched};
+use crate::council::seat_panel::{SUB_CHIEF, SeatPanel};
 use crate::council::tally::tally_seats;
 use crate::council::vote::Vote;
 use crate::reply::after_thoughts;
@@ -21,89 +22,20 @@ use fathom_core::model::ReplyMode;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Timestamp};
 
-/// The program's name.
-pub(crate) const NAME: &str = "chief";
+/// Name of the program in specifications and journals.
+pub(in crate::council) const NAME: &str = "chief";
 
-/// What a seat is told: parameters of `chief`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ChiefBrief {
-    /// The seat.
-    pub(crate) seat: CouncilSeat,
-    /// Its path, as `IT/security`.
-    pub(crate) path: String,
-    /// Levels of sub-chiefs it may still ask.
-    pub(crate) levels: u8,
-    /// Paths of the seats that the question touches.
-    pub(crate) touched: Vec<String>,
-    /// The rules of the council; its chiefs and its detector are left out.
-    pub(crate) rules: CouncilConfig,
-}
-
-impl ChiefBrief {
-    /// The specification of a seat with this brief.
-    pub(crate) fn spec(&self) -> ProgramSpec {
-        ProgramSpec::new(NAME, self)
-    }
-
-    /// The sub-chiefs that it will ask.
-    pub(crate) fn relevant(&self) -> Vec<&CouncilSeat> {
-        if self.levels == 0 {
-            return Vec::new();
-        }
-        let most = self.rules.sub_chiefs_max.min(SUB_CHIEFS_MAX);
-        touched(&self.seat, &self.path, &self.touched, most.into())
-    }
-
-    /// What a sub-chief is told.
-    fn of(&self, seat: &CouncilSeat) -> Self {
-        Self {
-            seat: seat.clone(),
-            path: format!("{}/{}", self.path, seat.id),
-            levels: self.levels.saturating_sub(1),
-            touched: self.touched.clone(),
-            rules: self.rules.clone(),
-        }
-    }
-
-    /// What those are told that it will ask.
-    pub(crate) fn subs(&self) -> Vec<Self> {
-        self.relevant()
-            .into_iter()
-            .map(|sub| self.of(sub))
-            .collect()
-    }
-
-    /// Episodes that it takes, its own included.
-    pub(crate) fn episodes(&self) -> u64 {
-        1 + self.subs().iter().map(Self::episodes).sum::<u64>()
-    }
-
-    /// Levels below it that will be asked.
-    fn height(&self) -> u64 {
-        let below = self.subs();
-        below.iter().map(|sub| 1 + sub.height()).max().unwrap_or(0)
-    }
-
-    /// The time it may take: its own vote and those below it, with a tenth of what its asker has kept back so that
-    /// the asker can still decide.
-    pub(crate) fn time_max(&self, left: Millis) -> Millis {
-        let own = self.rules.voter_time.0.saturating_mul(1 + self.height());
-        Millis(own.min(left.0 - left.0 / 10))
-    }
-}
-
-/// The program.
-pub(crate) struct ChiefProgram {
+/// The `chief` program: votes by itself, or asks the sub-chiefs that the question touches and votes as they do.
+pub(in crate::council) struct ChiefProgram {
     brief: ChiefBrief,
     question: Text,
     charter: String,
     began: Timestamp,
     /// Its own votes, when it votes by itself or is compared.
     own: Option<SeatBallots>,
-    /// Those it asked.
+    /// The sub-chiefs it asked.
     panel: Option<SeatPanel>,
-    /// When its own votes were all in.
+    /// Time until all of its own votes were in.
     own_after: Option<Millis>,
     /// The call that puts the words of the panel together.
     synthesis: Option<AskId>,
@@ -112,8 +44,8 @@ pub(crate) struct ChiefProgram {
 }
 
 impl ChiefProgram {
-    /// Reads the brief.
-    pub(crate) fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
+    /// Builds the program from the brief in `spec`.
+    pub(in crate::council) fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         Ok(Self {
             brief: spec.read()?,
             question: Text::default(),
@@ -148,13 +80,14 @@ impl ChiefProgram {
         let (panel, mut asks) = SeatPanel::ask(SUB_CHIEF, &self.question, subs, view);
         self.panel = Some(panel);
         if self.brief.rules.compare {
+            // Its own calls follow the spawns in the same batch, so their numbers start after them.
             let before = u32::try_from(asks.len()).unwrap_or(u32::MAX);
             asks.extend(self.vote(before, view));
         }
         asks
     }
 
-    /// Votes by itself.
+    /// Votes without sub-chiefs.
     fn vote(&mut self, before: u32, view: &ProgramView<'_>) -> Vec<Ask> {
         let (own, asks) = SeatBallots::draw(&self.voter(), before, view);
         self.own = Some(own);
@@ -166,6 +99,7 @@ impl ChiefProgram {
         if let Some(own) = &self.own
             && !own.is_open()
         {
+            // Kept from the first time: the panel may still be out, and its time is not that of the vote.
             self.own_after.get_or_insert(view.at.since(self.began));
         }
         let is_open = self.own.as_ref().is_some_and(SeatBallots::is_open)
@@ -199,7 +133,7 @@ impl ChiefProgram {
         Some(vec![synthesis(rules, packet, view)])
     }
 
-    /// What has come of the seat so far.
+    /// The report of the seat so far.
     fn seat_report(&self) -> SeatReport {
         let own = self.own.as_ref().map(|own| own.count(&self.voter()));
         let bare = SeatReport::new(&self.brief.seat.id);
@@ -232,12 +166,14 @@ impl ChiefProgram {
         let reused_calls =
             reused_own + children.iter().map(|child| child.reused_calls).sum::<u64>();
         let alone = own.and_then(|own| own.cast.ok());
+        // A time without a vote would count a failure as a fast answer in the comparison.
         let alone_ms = alone.as_ref().and(self.own_after);
         let tally = tally_seats(&children);
         let cast = tally.map(|tally| SeatVote {
             vote: tally.vote,
             confidence: tally.confidence,
             reasoning: self.reasoning(tally.vote, tally.tied, &children),
+            // A weighed vote rests on several passages; each sub-chief's own source stands in its report.
             source: None,
         });
         SeatReport {
@@ -318,6 +254,8 @@ impl Program for ChiefProgram {
                 if self.synthesis == Some(ask) =>
             {
                 self.synthesis = None;
+                // Empty words mean that synthesis was tried: the reasoning is then composed without a model, and not
+                // tried again.
                 self.words = Some(String::new());
                 Vec::new()
             }
@@ -394,7 +332,7 @@ fn own_report(own: SeatTally, bare: SeatReport) -> SeatReport {
 }
 
 /// A call that puts words together. What it says changes no vote.
-pub(crate) fn synthesis(
+pub(in crate::council) fn synthesis(
     rules: &CouncilConfig,
     packet: fathom_core::packet::Packet,
     view: &ProgramView<'_>,
@@ -407,8 +345,8 @@ pub(crate) fn synthesis(
     }))
 }
 
-/// Why several votes come to `vote`, from the words of those who cast it.
-pub(crate) fn reasoning(vote: Vote, tied: bool, seats: &[SeatReport]) -> String {
+/// The reasoning for `vote`, from the words of the seats that cast it.
+pub(in crate::council) fn reasoning(vote: Vote, tied: bool, seats: &[SeatReport]) -> String {
     if tied {
         return "tied: no vote has more weight than all others".to_owned();
     }
@@ -420,6 +358,6 @@ pub(crate) fn reasoning(vote: Vote, tied: bool, seats: &[SeatReport]) -> String 
 }
 
 /// A report as a result carries it.
-pub(crate) fn encode(report: &impl Serialize) -> Option<Text> {
+pub(in crate::council) fn encode(report: &impl Serialize) -> Option<Text> {
     serde_json::to_string(report).ok().map(Text::new)
 }

@@ -40,7 +40,7 @@ struct TopicLexicon {
     names: Vec<String>,
 }
 
-/// A sub-chief.
+/// A sub-chief with the words that concern it.
 #[derive(Clone, Debug)]
 struct SeatLexicon {
     path: String,
@@ -192,7 +192,7 @@ struct QuestionScan<'l, 't> {
     lens: &'l ComplexityDetector,
     text: &'t str,
     words: u64,
-    /// Where the last word ended.
+    /// End of the last word.
     end: usize,
     /// The last words, as far back as they are known and stand together.
     recent: Vec<u32>,

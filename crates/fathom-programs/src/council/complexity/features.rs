@@ -4,28 +4,23 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What can be weighed of a question.
+/// A measurable feature of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionFeature {
-    /// Estimated tokens.
     Tokens,
-    /// Uncertainty phrases.
     Uncertainty,
-    /// Domains.
     Domains,
-    /// Decision factors.
     Factors,
     /// Sub-chiefs that it concerns.
     Seats,
     /// Chiefs of whose sub-chiefs it concerns one at least.
     Chiefs,
-    /// Signals.
     Score,
 }
 
 impl QuestionFeature {
-    /// Every feature.
+    /// Every feature, once.
     pub const ALL: [Self; 7] = [
         Self::Tokens,
         Self::Uncertainty,
@@ -49,7 +44,7 @@ impl QuestionFeature {
         }
     }
 
-    /// What it counts, for people.
+    /// Description of the count, for people.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Tokens => "estimated tokens of the question",
@@ -73,24 +68,19 @@ impl fmt::Display for QuestionFeature {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct QuestionFeatures {
-    /// Estimated tokens.
     pub tokens: u32,
-    /// Uncertainty phrases.
     pub uncertainty: u32,
-    /// Domains.
     pub domains: u32,
-    /// Decision factors.
     pub factors: u32,
     /// Sub-chiefs that it concerns.
     pub seats: u32,
     /// Chiefs of whose sub-chiefs it concerns one at least.
     pub chiefs: u32,
-    /// Signals.
     pub score: u32,
 }
 
 impl QuestionFeatures {
-    /// One of them.
+    /// The value of one feature.
     pub const fn get(&self, feature: QuestionFeature) -> u32 {
         match feature {
             QuestionFeature::Tokens => self.tokens,

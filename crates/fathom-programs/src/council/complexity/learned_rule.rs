@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::features::{QuestionFeature, QuestionFeatures};
 use fathom_core::unit::PerMille;
 
-/// Whether sub-chiefs are likely to change a decision, as past runs tell.
+/// Linear rule, learned from past runs, for the odds that sub-chiefs change a decision.
 ///
 /// Numbers are whole millionths, so a replay gives the same answer on every machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,7 +13,7 @@ use fathom_core::unit::PerMille;
 pub struct LearnedRule {
     /// Version of the features it was trained on.
     pub version: u32,
-    /// What each feature weighs. A feature that is not listed weighs nothing.
+    /// Weights of features. A feature that is not listed has weight zero.
     pub weights: Vec<FeatureWeight>,
     /// Log-odds of a question whose every feature is at its mean.
     pub bias_micro: i64,
@@ -29,15 +29,13 @@ pub struct LearnedRule {
     pub baseline: PerMille,
 }
 
-/// What one feature weighs.
+/// Weight of one feature, with its scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FeatureWeight {
-    /// The feature.
     pub feature: QuestionFeature,
     /// By how much the log-odds grow when it is larger by `scale_micro`.
     pub weight_micro: i64,
-    /// Its mean.
     pub mean_micro: i64,
     /// Its standard deviation. A feature that never varied has none, and weighs nothing.
     pub scale_micro: i64,
@@ -59,13 +57,13 @@ impl LearnedRule {
         narrow(sum)
     }
 
-    /// How far the log-odds are above the threshold, in millionths. From zero on sub-chiefs are asked.
+    /// Log-odds above the threshold, in millionths. From zero on sub-chiefs are asked.
     pub fn margin_micro(&self, features: &QuestionFeatures) -> i64 {
         let odds = self.log_odds_micro(features);
         odds.saturating_sub(self.threshold_micro)
     }
 
-    /// Whether sub-chiefs are asked.
+    /// True if sub-chiefs are asked.
     pub fn says_complex(&self, features: &QuestionFeatures) -> bool {
         self.margin_micro(features) >= 0
     }

@@ -17,7 +17,7 @@ pub(super) struct ListedFactors<'t> {
     open: bool,
     /// Words of the present item.
     item: Vec<&'t str>,
-    /// Whether the present item is a factor of the lexicon too, and counts there.
+    /// True if the present item is also a factor of the lexicon, which counts it already.
     known: bool,
     /// Items of the present list that are over.
     before: usize,

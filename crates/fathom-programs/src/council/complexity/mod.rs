@@ -56,9 +56,8 @@ pub struct DetectorConfig {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TopicDomain {
-    /// Its name.
     pub name: String,
-    /// Its words.
+    /// Words and phrases that show it.
     pub words: Vec<String>,
 }
 
@@ -95,27 +94,18 @@ impl Default for DetectorConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "signal", rename_all = "snake_case")]
 pub enum ComplexitySignal {
-    /// It is long.
-    Length {
-        /// Its estimated tokens.
-        tokens: u32,
-    },
-    /// It is uncertain.
-    Uncertainty {
-        /// The phrases.
-        phrases: Vec<String>,
-    },
-    /// It is broad.
-    Domains {
-        /// The domains.
-        domains: Vec<String>,
-    },
-    /// It weighs much.
+    /// The question is long.
+    Length { tokens: u32 },
+    /// The question shows uncertainty.
+    Uncertainty { phrases: Vec<String> },
+    /// The question touches several domains.
+    Domains { domains: Vec<String> },
+    /// The question lists several decision factors.
     Factors {
         /// The factors: those of the lexicon, then those that the question lists.
         factors: Vec<String>,
     },
-    /// What was learned from past runs decided. It is no signal and does not count in the score.
+    /// The learned rule decided. It is not a signal and does not count in the score.
     Learned {
         /// Log-odds that sub-chiefs change the decision, in thousandths, less what the rule wants of them: from zero on
         /// they are asked.
@@ -123,12 +113,12 @@ pub enum ComplexitySignal {
     },
 }
 
-/// What the detector says of a question.
+/// Assessment of a question by the detector.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ComplexityAssessment {
-    /// How many signals it gave.
+    /// Number of signals.
     pub score: u32,
-    /// Whether sub-chiefs are asked: there are enough signals, or the learned rule says so.
+    /// True if sub-chiefs are asked: there are enough signals, or the learned rule decides so.
     pub complex: bool,
     /// The signals, and the learned rule's word where there is one.
     pub reasons: Vec<ComplexitySignal>,

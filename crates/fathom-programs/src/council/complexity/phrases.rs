@@ -82,7 +82,7 @@ impl PhraseVocabulary {
         })
     }
 
-    /// What is known of a word in lower case.
+    /// The phrases that start with a word in lower case.
     #[inline]
     pub(super) fn get(&self, word: &str) -> Option<&PhraseNode> {
         if self.lengths[shape(word)] & length(word) == 0 {

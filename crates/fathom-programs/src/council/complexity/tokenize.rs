@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 pub(super) struct WordToken<'t> {
     pub(super) start: usize,
     pub(super) text: &'t str,
-    /// Whether it is in lower-case ASCII already.
+    /// True if the word is in lower-case ASCII already.
     pub(super) plain: bool,
 }
 
@@ -17,7 +17,7 @@ impl WordToken<'_> {
     }
 }
 
-/// What a byte can be part of.
+/// Classes of a byte by the token that it can be part of.
 const BETWEEN: u8 = 0;
 const PLAIN: u8 = 1;
 const CAPITAL: u8 = 2;
@@ -103,7 +103,7 @@ pub(super) fn push_lower(word: &str, buffer: &mut String) {
     }
 }
 
-/// How far two neighbouring words are apart.
+/// Distance of two neighbouring words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WordGap {
     /// They belong together: a space, a hyphen, an apostrophe, a quotation mark.
@@ -117,7 +117,7 @@ pub(super) enum WordGap {
 }
 
 impl WordGap {
-    /// What stands between the bytes `from` and `to`.
+    /// The gap between the bytes `from` and `to`.
     pub(super) fn between(text: &str, from: usize, to: usize) -> Self {
         let gap = &text[from..to];
         if gap == " " {

@@ -31,11 +31,11 @@ pub(in crate::phases) enum BadArguments {
     NewId,
 }
 
-/// What was written beside the action.
+/// Members beside the action.
 pub(super) struct CommandArguments<'a>(pub(super) &'a Map<String, Value>);
 
 impl CommandArguments<'_> {
-    /// What stands under the first of these names, here or wrapped up once.
+    /// The value under the first of these names, bare or wrapped once.
     pub(super) fn get(&self, names: &[&str]) -> Option<&Value> {
         let wrapped = WRAPPERS
             .iter()

@@ -27,7 +27,7 @@ pub const COMMANDS_MAX: usize = 16;
 /// Most bytes of one command.
 pub const COMMAND_BYTES_MAX: usize = 64 * 1024;
 
-/// Every action.
+/// Registry of the actions.
 const ACTIONS: [CommandSpec; 10] = [
     store_symbol::ACTION,
     update_symbol::ACTION,
@@ -41,12 +41,12 @@ const ACTIONS: [CommandSpec; 10] = [
     dispatch_task::ACTION,
 ];
 
-/// One action.
+/// One action of the registry.
 struct CommandSpec {
     name: &'static str,
     /// Its arguments as a JSON schema wants them, for a model that is held to it.
     properties: fn() -> Value,
-    /// What is to be done.
+    /// Reads the arguments into work.
     read: fn(&CommandArguments<'_>) -> Result<Vec<CommandWork>, BadArguments>,
 }
 
@@ -61,7 +61,7 @@ pub(super) enum CommandWork {
     Task(String),
 }
 
-/// Why a command is not carried out.
+/// Reason that a command is not carried out.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum CommandRejection {
     UnknownAction,
@@ -75,9 +75,9 @@ pub(super) enum CommandRejection {
 pub(super) struct PhaseCommand {
     /// The action, as it was written.
     pub(super) action: String,
-    /// What else was written.
+    /// Members beside the action.
     pub(super) arguments: Map<String, Value>,
-    /// What is to be done, or why nothing is.
+    /// The work, or the reason that there is none.
     pub(super) work: Result<Vec<CommandWork>, CommandRejection>,
 }
 
@@ -85,7 +85,7 @@ pub(super) struct PhaseCommand {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct CommandQueue {
     pub(super) list: Vec<PhaseCommand>,
-    /// How many are left out because there are too many.
+    /// Number of commands left out over the limit.
     pub(super) left_out: usize,
 }
 
@@ -113,7 +113,7 @@ pub(super) fn read(stated: &[CommandText]) -> CommandQueue {
 }
 
 impl PhaseCommand {
-    /// Whether they do the same; where they do nothing, whether they say the same.
+    /// True if both do the same work; without work, if both are the same text.
     fn is_same(&self, other: &Self) -> bool {
         match (&self.work, &other.work) {
             (Ok(one), Ok(two)) => one == two,

@@ -12,7 +12,7 @@ pub(super) const ACTION: CommandSpec = CommandSpec {
     read,
 };
 
-/// How many symbols a search brings, where the command does not say.
+/// Results of a search if the command gives no number.
 const LIMIT: u8 = 5;
 
 /// Most symbols that a search brings.

@@ -18,7 +18,7 @@ const DEPTH: u8 = 2;
 /// Most links that are followed.
 const DEPTH_MAX: u8 = 4;
 
-/// How many symbols, where the command does not say.
+/// Symbols loaded if the command gives no number.
 const LIMIT: u8 = 16;
 
 /// Most symbols that are brought.
