@@ -1,8 +1,20 @@
-//! What each program needs before a run of it starts.
+//! What each program needs before a run of it starts, and what its result says beyond the usual.
+//!
+//! One file a program, and one line in the [`ProgramRegistry`].
 
 pub mod agency;
 pub mod council;
-mod phases;
+pub mod direct;
+pub mod phases;
+mod registry;
 pub mod rlm;
-mod stages;
-mod tools_loop;
+mod setup;
+pub mod stages;
+pub mod tools_loop;
+
+pub use fathom_material::{MaterialDocument, SkippedFile};
+pub use registry::ProgramRegistry;
+pub use setup::{
+    PrepareFuture, PrepareProgress, PrepareWarning, PreparedRun, ProgramSetup, ResultKeys,
+    ResultSource, RunContext, RunRequest,
+};

@@ -36,7 +36,7 @@ use crate::driver::sandbox_sessions::{ContextLoader, SandboxSessions, SessionHis
 use crate::driver::{DriverState, INBOX_MAX, RunDriver};
 use crate::effects::port::{EffectPort, GuardedPort};
 use crate::error::HostError;
-use crate::programs::rlm::reread;
+use crate::programs::ProgramRegistry;
 
 use crate::driver::answer_cache::AnswerCache;
 use crate::driver::recorder::RecordWriter;
@@ -62,6 +62,8 @@ pub struct RuntimeOptions {
     pub concurrency: u32,
     /// Makes programs.
     pub programs: Arc<dyn ProgramFactory>,
+    /// Prepares runs of them. One that is missing here can still be started by who fills in a [`NewRun`].
+    pub setups: ProgramRegistry,
     /// The door to the outside; each run's own charter where none is given.
     pub effects: Option<Arc<dyn EffectPort>>,
     /// What runs in this process.
@@ -92,6 +94,7 @@ impl RuntimeOptions {
             read_env,
             concurrency: CONCURRENCY,
             programs: Arc::new(BuiltInPrograms),
+            setups: ProgramRegistry::built_in(),
             effects: None,
             sandbox: Sandbox::new(fathom_sandbox::SandboxOptions::default()),
             clock: Arc::new(SystemClock::new()),
@@ -271,7 +274,7 @@ impl Runtime {
         let (models, given) = match going {
             ResumeMode::On => (
                 self.connect(&started.models)?,
-                ContextLoader::later(reread(&started.program)?),
+                ContextLoader::later(self.inner.options.setups.reread(&started.program)?),
             ),
             // No model is asked and no code runs any more: what went away meanwhile must not keep a run from its end.
             ResumeMode::ToItsEnd => (RunModels::unasked(&started.models), ContextLoader::gone()),
@@ -304,7 +307,7 @@ impl Runtime {
         })?;
         self.readmit(run, &started, ResumeMode::On)?;
         let models = self.connect(&started.models)?;
-        let given = ContextLoader::later(reread(&started.program)?);
+        let given = ContextLoader::later(self.inner.options.setups.reread(&started.program)?);
         let taken = fork::taken_over(reading, at)?;
         let records = taken.iter();
         let notebooks = SessionHistories::read(records.map(|read| (&read.episode, &read.record)));
