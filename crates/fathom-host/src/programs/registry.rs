@@ -1,4 +1,4 @@
-//! Which programs this host can prepare: those that come with it, one line each, and those of whoever embeds it.
+//! Which programs this host can prepare: those that come with it, and those of whoever embeds it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,14 +6,7 @@ use std::sync::Arc;
 use fathom_core::journal::event::ProgramSpec;
 use fathom_sandbox::SandboxMaterial;
 
-use super::agency::AgencySetup;
-use super::council::CouncilSetup;
-use super::direct::DirectSetup;
-use super::phases::PhasesSetup;
-use super::rlm::RlmSetup;
 use super::setup::{ProgramSetup, ResultKeys, ResultSource};
-use super::stages::StagesSetup;
-use super::tools_loop::ToolsSetup;
 use crate::error::HostError;
 
 /// The programs of a runtime, by their names.
@@ -23,19 +16,8 @@ pub struct ProgramRegistry {
 }
 
 impl ProgramRegistry {
-    /// The programs that come with the host.
-    pub fn built_in() -> Self {
-        Self {
-            setups: vec![
-                Arc::new(DirectSetup),
-                Arc::new(CouncilSetup),
-                Arc::new(RlmSetup),
-                Arc::new(PhasesSetup),
-                Arc::new(StagesSetup),
-                Arc::new(ToolsSetup),
-                Arc::new(AgencySetup),
-            ],
-        }
+    pub(super) fn of(setups: Vec<Arc<dyn ProgramSetup>>) -> Self {
+        Self { setups }
     }
 
     /// The same with one more, which stands before an earlier one of its name.

@@ -1,6 +1,7 @@
 //! The runtime: a home folder, its journal, and the runs that this process works on.
 
 mod fork;
+mod root_program;
 pub(crate) mod run_handle;
 mod run_lock;
 mod run_queries;
@@ -45,6 +46,7 @@ use crate::governance::identity::{ResumeMode, TrustConfig};
 use crate::governance::people::{ApproverRoster, OsUser};
 use crate::models::embedded::EmbeddedModels;
 use crate::models::run_models::RunModels;
+use crate::runtime::root_program::RootProgram;
 use crate::runtime::run_handle::RunHandle;
 use crate::runtime::run_reader::{ReplayReport, RunReader};
 use crate::view::run::{RecordRef, RunView};
@@ -229,7 +231,7 @@ impl Runtime {
 
     fn start_on(&self, new: NewRun, given: ContextLoader) -> Result<RunHandle, HostError> {
         // A program that cannot be made is a mistake of the caller's, better told before anything is written.
-        self.inner.options.programs.build(&new.program)?;
+        let programs = RootProgram::build(&self.inner.options.programs, &new.program)?;
         self.admit(&new.frame)?;
         let started = EpisodeSpec {
             goal: new.goal,
@@ -247,7 +249,7 @@ impl Runtime {
         let models = self.connect(&started.models)?;
         let (run, lock, epoch) = self.create(&started)?;
         let recorder = self.recorder(run, epoch)?;
-        let tree = Run::new(epoch, Arc::clone(&self.inner.options.programs));
+        let tree = Run::new(epoch, Arc::new(programs));
         let cells = self.cells(given, SessionHistories::default());
         let owned = (run, lock, recorder);
         Ok(self.drive(owned, tree, models, cells, |tree, log, at| {
