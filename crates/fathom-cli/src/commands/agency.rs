@@ -1,6 +1,7 @@
 //! `fathom agency`: seven roles on a goal, for a brand.
 
 use fathom_host::programs::agency::AgencyOptions;
+use fathom_host::programs::{RunContext, RunRequest};
 use fathom_programs::agency;
 
 use crate::app::App;
@@ -22,12 +23,18 @@ pub(crate) async fn agency(
     let models = settings.model.models(environment::key)?;
     let goal = inputs::question("agency", asked.goal.as_deref())?;
     let options = AgencyOptions {
-        brand: asked.brand,
         set: asked.set.into_iter().collect(),
         lane: asked.lane,
         occasion: asked.occasion,
     };
     let app = App::open(settings)?;
-    let request = request(&app, agency::NAME, goal, &charter, models);
+    let request = RunRequest {
+        context: RunContext {
+            // A path need not be text, which options are.
+            paths: vec![asked.brand],
+            text: None,
+        },
+        ..request(&app, agency::NAME, goal, &charter, models)
+    };
     launch(&app, request.with_options(&options), Vec::new()).await
 }

@@ -41,7 +41,7 @@ const FILES_MAX: usize = 200;
 /// Digits of the hash that names an occasion.
 const OCCASION_DIGITS: usize = 12;
 
-/// The setup of `agency`. Its options are [`AgencyOptions`].
+/// The setup of `agency`. Its options are [`AgencyOptions`]; the first path of its context is the brand's folder.
 #[derive(Clone, Copy, Debug)]
 pub struct AgencySetup;
 
@@ -49,8 +49,6 @@ pub struct AgencySetup;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgencyOptions {
-    /// The folder of the brand.
-    pub brand: PathBuf,
     /// Values over those of the brand's file.
     pub set: BTreeMap<String, String>,
     /// The lane of the charter.
@@ -75,7 +73,8 @@ impl ProgramSetup for AgencySetup {
     fn prepare<'a>(&'a self, _: &'a Runtime, mut request: RunRequest<'a>) -> PrepareFuture<'a> {
         Box::pin(async move {
             let options: AgencyOptions = request.take_options()?;
-            let brand = BrandFolder::read(&options.brand, &options.set)?;
+            let folder = request.context.paths.first().cloned().unwrap_or_default();
+            let brand = BrandFolder::read(&folder, &options.set)?;
             let base = std::mem::take(&mut request.contract);
             let commission = AgencyRequest {
                 goal: request.goal.as_str(),
