@@ -137,6 +137,14 @@ pub enum HostError {
         /// Its name.
         name: String,
     },
+    /// The charter has no section for the program.
+    #[error("charter `{name}` has no `[{section}]` section")]
+    NoSection {
+        /// Its name.
+        name: String,
+        /// The section.
+        section: String,
+    },
     /// The charter has no agency, or not all of it.
     #[error("charter `{name}` has no {what}")]
     NoAgency {
@@ -252,6 +260,7 @@ impl HostError {
             Self::BadRequest { .. } => "F0411",
             Self::NoPhases { .. } => "F0412",
             Self::NoAgency { .. } => "F0413",
+            Self::NoSection { .. } => "F0417",
             Self::Brand { .. } => "F0414",
             Self::Tools { .. } => "F0415",
             Self::Models(error) => error.code(),
@@ -302,6 +311,9 @@ impl HostError {
             Self::NoPhases { .. } => {
                 "use a charter with phases, such as `--charter signalzero`; see docs/charters.md".into()
             }
+            Self::NoSection { section, .. } => format!(
+                "add the section, or use a built-in charter that has it, such as `--charter {section}`; see docs/charters.md"
+            ),
             Self::NoAgency { .. } => {
                 "use a charter with an agency, such as `--charter agency`; see docs/charters.md".into()
             }

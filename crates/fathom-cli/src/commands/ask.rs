@@ -1,18 +1,14 @@
 //! `fathom ask`: one question, one answer, by the program that the charter's router names.
 
-use std::collections::BTreeMap;
-
-use fathom_core::text::Text;
-use fathom_host::NewRun;
-use fathom_programs::direct::{DirectConfig, ReviewRules};
+use fathom_host::programs::tools_loop::ToolsOptions;
+use fathom_programs::direct::{self, DirectConfig, ReviewRules};
 use fathom_programs::{council, tools_loop};
 
 use crate::app::App;
 use crate::args::{AskArgs, CouncilArgs};
 use crate::error::CliError;
 use crate::exit_code::ExitStatus;
-use crate::run::embedded_models;
-use crate::run::launch::launch;
+use crate::run::launch::{launch, request};
 use crate::settings::RunSettings;
 use crate::settings::environment;
 use crate::settings::inputs;
@@ -25,38 +21,22 @@ pub(crate) async fn ask(asked: AskArgs, settings: RunSettings) -> Result<ExitSta
     if charter.router.ask == council::NAME {
         return super::council::decide("ask", as_council(asked)?, settings).await;
     }
-    let mut models = charter.cast(settings.model.models(environment::key)?);
+    let models = settings.model.models(environment::key)?;
     let question = inputs::question("ask", asked.question.as_deref())?;
-    let inputs::InputMaterial {
-        material,
-        mut warnings,
-    } = inputs::material(&asked.context)?;
+    let inputs::InputMaterial { material, warnings } = inputs::material(&asked.context)?;
     let mut params = params(&asked, settings.direct.clone())?;
     params.material.extend(material);
     let app = App::open(settings)?;
-    warnings.extend(charter.warnings.iter().map(ToString::to_string));
-    warnings.extend(embedded_models::settle(&app.runtime, &mut models)?);
-    let base = app.settings.contract();
-    let (program, contract) = if charter.router.ask == tools_loop::NAME {
-        let values = BTreeMap::new();
-        let (mut tools, contract) = app
-            .runtime
-            .tool_params(&charter, &question, base, &values)
-            .await?;
-        tools.system = params.system;
-        (tools.spec(), contract)
+    let request = if charter.router.ask == tools_loop::NAME {
+        let options = ToolsOptions {
+            system: Some(params.system),
+            ..ToolsOptions::default()
+        };
+        request(&app, tools_loop::NAME, question, &charter, models).with_options(&options)
     } else {
-        (params.spec(), base)
+        request(&app, direct::NAME, question, &charter, models).with_options(&params)
     };
-    let new = NewRun {
-        goal: Text::new(question),
-        program,
-        contract,
-        budget: app.settings.budget,
-        models,
-        frame: charter.frame(),
-    };
-    launch(&app, new, warnings).await
+    launch(&app, request, warnings).await
 }
 
 /// The question as a council gets it. What only a single prompt can follow is refused.

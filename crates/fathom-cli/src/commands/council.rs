@@ -2,26 +2,21 @@
 
 use std::path::Path;
 
-use fathom_core::contract::Contract;
-use fathom_core::text::Text;
-use fathom_host::NewRun;
 use fathom_host::charter::ModelProfile;
-use fathom_host::programs::council::{CouncilContext, EmbedProgress, PreparedCouncil};
-use fathom_programs::council::{CouncilConfig, DEPTH_MAX, ReusePolicy};
+use fathom_host::programs::council::CouncilOptions;
+use fathom_host::programs::{MaterialDocument, RunContext, RunRequest};
+use fathom_programs::council::{self, DEPTH_MAX};
 
 use crate::app::App;
 use crate::args::CouncilArgs;
 use crate::error::CliError;
 use crate::exit_code::ExitStatus;
-use crate::run::embedded_models;
-use crate::run::launch::{launch, left_out};
+use crate::run::launch::{launch, request};
 use crate::settings::RunSettings;
 use crate::settings::environment;
 use crate::settings::inputs;
-use crate::terminal::status_line::StatusLine;
 
-/// The charter of a council for which none is named.
-pub(crate) const CHARTER: &str = "council";
+pub(crate) use fathom_host::programs::council::CHARTER;
 
 pub(crate) async fn council(
     asked: CouncilArgs,
@@ -45,48 +40,26 @@ pub(super) async fn decide(
                 .to_owned(),
         });
     };
-    let mut models = charter.cast(settings.model.models(environment::key)?);
-    let profile = ModelProfile::of(&models.sub);
-    let mut params = council.params(profile);
-    if let Some(depth) = settings.depth_of(DEPTH_MAX)? {
-        params.depth_max = depth;
-    }
-    let question = settle(command, &asked, &mut params)?;
-    let context = context(&asked, council.passage_tokens(profile))?;
+    let models = settings.model.models(environment::key)?;
+    let usual = council.rules(ModelProfile::of(&models.sub)).depth_max;
+    let depth = settings.depth_of(DEPTH_MAX)?;
+    let question = settle(command, &asked, depth.unwrap_or(usual))?;
+    let context = context(&asked)?;
     let app = App::open(settings)?;
-    let mut warnings: Vec<String> = charter.warnings.iter().map(ToString::to_string).collect();
-    warnings.extend(embedded_models::settle(&app.runtime, &mut models)?);
-    let mut meter = StatusLine::new(app.settings.loudness);
-    let convened =
-        app.runtime
-            .convene(&mut params, &question, &context, &models, &mut |progress| {
-                let EmbedProgress { done, total } = progress;
-                meter.show(&format!("reading the material: {done} of {total} passages"));
-            });
-    meter.end();
-    warnings.extend(noticed(&convened?));
-    let contract = app.settings.contract();
-    let contract = Contract {
-        // A chief is at depth 0 of the council and at depth 1 of the engine.
-        recursion: fathom_core::contract::RecursionPolicy {
-            max_depth: params.depth_max + 1,
-            ..contract.recursion
-        },
-        ..contract
+    let request = RunRequest {
+        context,
+        ..request(&app, council::NAME, question, &charter, models)
     };
-    let new = NewRun {
-        goal: Text::new(question),
-        program: params.spec(),
-        contract,
-        budget: app.settings.budget,
-        models,
-        frame: charter.frame(),
-    };
-    launch(&app, new, warnings).await
+    launch(
+        &app,
+        request.with_options(&options(&asked, depth)),
+        Vec::new(),
+    )
+    .await
 }
 
 /// What the council is to look at; `-` is stdin.
-fn context(asked: &CouncilArgs, tokens_max: u32) -> Result<CouncilContext, CliError> {
+fn context(asked: &CouncilArgs) -> Result<RunContext, CliError> {
     let (stdin, paths): (Vec<_>, Vec<_>) = asked
         .context
         .iter()
@@ -95,32 +68,22 @@ fn context(asked: &CouncilArgs, tokens_max: u32) -> Result<CouncilContext, CliEr
     let text = if stdin.is_empty() {
         None
     } else {
-        Some(("stdin".to_owned(), inputs::read_stdin()?))
+        Some(MaterialDocument::new("stdin", inputs::read_stdin()?))
     };
-    Ok(CouncilContext {
-        paths,
-        text,
-        tokens_max,
-    })
+    Ok(RunContext { paths, text })
 }
 
-/// What a user should know of the material before the council decides on it.
-fn noticed(convened: &PreparedCouncil) -> Vec<String> {
-    let mut warnings = left_out(&convened.skipped);
-    if let Some(why) = &convened.words_only {
-        warnings.push(format!(
-            "searching by keywords only: {why}; run `fathom models pull minilm` for semantic search"
-        ));
+/// What was typed, over what the charter says.
+const fn options(asked: &CouncilArgs, depth: Option<u8>) -> CouncilOptions {
+    CouncilOptions {
+        depth,
+        compare: asked.compare,
+        no_reuse: asked.no_reuse,
     }
-    warnings
 }
 
-/// What was typed, over what the charter says. Gives the question back.
-fn settle(
-    command: &'static str,
-    asked: &CouncilArgs,
-    params: &mut CouncilConfig,
-) -> Result<String, CliError> {
+/// The question, unless what was typed contradicts itself or the depth.
+fn settle(command: &'static str, asked: &CouncilArgs, depth_max: u8) -> Result<String, CliError> {
     let is_stdin = |path: &Path| path.as_os_str() == "-";
     let reads_question = asked.question.as_deref().is_none_or(|typed| typed == "-");
     if reads_question && asked.context.iter().any(|path| is_stdin(path)) {
@@ -129,17 +92,11 @@ fn settle(
             hint: format!("pass the question as an argument: `fathom {command} \"…\" --context -`"),
         });
     }
-    if asked.compare && params.depth_max == 0 {
+    if asked.compare && depth_max == 0 {
         return Err(CliError::Arguments {
             message: "`--compare` needs a depth of at least 1".to_owned(),
             hint: "remove `--compare` or raise `--max-depth`".to_owned(),
         });
-    }
-    if asked.compare {
-        params.compare = true;
-    }
-    if asked.no_reuse {
-        params.reuse = ReusePolicy::Off;
     }
     inputs::question(command, asked.question.as_deref())
 }

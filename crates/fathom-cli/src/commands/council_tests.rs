@@ -1,5 +1,6 @@
 use super::*;
 use crate::exit_code::ExitStatus;
+use fathom_programs::council::{CouncilConfig, ReusePolicy};
 
 fn asked(more: impl FnOnce(&mut CouncilArgs)) -> CouncilArgs {
     let mut asked = CouncilArgs {
@@ -19,7 +20,8 @@ fn x01_what_was_typed_stands_over_what_the_charter_says() {
         ..CouncilConfig::default()
     };
     let mut params = charter.clone();
-    let question = settle("council", &asked(|_| {}), &mut params).unwrap();
+    let question = settle("council", &asked(|_| {}), params.depth_max).unwrap();
+    options(&asked(|_| {}), None).settle(&mut params);
     assert_eq!(question, "may we?");
     assert_eq!(params, charter);
 
@@ -28,7 +30,9 @@ fn x01_what_was_typed_stands_over_what_the_charter_says() {
         asked.compare = true;
         asked.no_reuse = true;
     });
-    settle("council", &typed, &mut params).unwrap();
+    settle("council", &typed, params.depth_max).unwrap();
+    options(&typed, Some(2)).settle(&mut params);
+    assert_eq!(params.depth_max, 2);
     assert!(params.compare);
     assert_eq!(params.reuse, ReusePolicy::Off);
 }
@@ -62,17 +66,17 @@ fn x08_flags_that_contradict_each_other_are_refused() {
             "stdin cannot be both the question and the context",
         ),
     ] {
-        let error = settle("council", &typed, &mut params.clone()).unwrap_err();
+        let error = settle("council", &typed, params.depth_max).unwrap_err();
         assert_eq!(error.to_string(), message);
         assert_eq!(error.exit(), ExitStatus::Usage);
     }
-    settle("council", &both(Some("may we?")), &mut flat.clone()).unwrap();
+    settle("council", &both(Some("may we?")), flat.depth_max).unwrap();
 }
 
 #[test]
 fn x08_an_empty_question_is_none() {
     let empty = asked(|asked| asked.question = Some(" \n".to_owned()));
-    let error = settle("council", &empty, &mut CouncilConfig::default()).unwrap_err();
+    let error = settle("council", &empty, 1).unwrap_err();
     assert_eq!(error.code(), "F0105");
     assert!(
         error

@@ -2,11 +2,12 @@
 
 use std::io::{self, IsTerminal as _};
 
-use fathom_core::contract::Contract;
 use fathom_core::model::ModelSet;
-use fathom_core::text::Text;
-use fathom_host::charter::{Charter, ModelProfile, PhasesCharter as Loop};
-use fathom_host::{HostError, NewRun};
+use fathom_host::HostError;
+use fathom_host::charter::{Charter, PhasesCharter as Loop};
+use fathom_host::programs::PreparedRun;
+use fathom_host::programs::phases::PhasesOptions;
+use fathom_programs::phases;
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 
@@ -14,17 +15,14 @@ use crate::app::App;
 use crate::args::PhasesArgs;
 use crate::error::CliError;
 use crate::exit_code::ExitStatus;
-use crate::run::embedded_models;
-use crate::run::launch::launch;
+use crate::run::launch::{prepare, request, start, told};
 use crate::settings::environment;
 use crate::settings::inputs;
 use crate::settings::{OutputFormat, RunSettings};
 use crate::terminal::output;
-use crate::terminal::status_line::StatusLine;
 use crate::terminal::styled_line::{LineStyle, StyledLine};
 
-/// The charter of a run for which none is named.
-pub(crate) const CHARTER: &str = "signalzero";
+pub(crate) use fathom_host::programs::phases::CHARTER;
 
 /// The session of a conversation for which none is named.
 const CHAT: &str = "chat";
@@ -37,7 +35,7 @@ pub(crate) async fn phases(
     settings: RunSettings,
 ) -> Result<ExitStatus, CliError> {
     let charter = settings.charter()?;
-    let mut models = charter.cast(settings.model.models(environment::key)?);
+    let mut models = settings.model.models(environment::key)?;
     let chats = asked.question.is_none()
         && settings.form == OutputFormat::Human
         && io::stdin().is_terminal();
@@ -47,17 +45,23 @@ pub(crate) async fn phases(
         Some(inputs::question("phases", asked.question.as_deref())?)
     };
     let app = App::open(settings)?;
-    let mut warnings: Vec<String> = charter.warnings.iter().map(ToString::to_string).collect();
-    warnings.extend(embedded_models::settle(&app.runtime, &mut models)?);
+    phases_of(&charter)?;
+    let mut warnings = Vec::new();
+    if chats {
+        // Weights that are not there are told before anybody types.
+        warnings.extend(told(&app.runtime.settle_weights(&mut models)?));
+    }
     let talk = Conversation {
         app: &app,
         charter: &charter,
-        phases: phases_of(&charter)?,
         models,
         session: asked.session.or_else(|| chats.then(|| CHAT.to_owned())),
     };
     match question {
-        Some(question) => talk.ask(question, warnings).await,
+        Some(question) => {
+            let prepared = talk.prepare(question).await?;
+            start(&app, prepared, warnings).await
+        }
         None => talk.chat(warnings).await,
     }
 }
@@ -74,46 +78,35 @@ pub(super) fn phases_of(charter: &Charter) -> Result<&Loop, CliError> {
 struct Conversation<'a> {
     app: &'a App,
     charter: &'a Charter,
-    phases: &'a Loop,
     models: ModelSet,
     session: Option<String>,
 }
 
 impl Conversation<'_> {
-    async fn ask(&self, question: String, warnings: Vec<String>) -> Result<ExitStatus, CliError> {
-        let Self {
-            app,
-            charter,
-            phases,
-            models,
-            session,
-        } = self;
-        let mut meter = StatusLine::new(app.settings.loudness);
-        let profile = ModelProfile::of(&models.main);
-        let params =
-            app.runtime
-                .phase_params(phases, profile, session.as_deref(), &mut |progress| {
-                    let (done, total) = (progress.done, progress.total);
-                    meter.show(&format!("embedding the symbols: {done} of {total}"));
-                });
-        meter.end();
-        let new = NewRun {
-            goal: Text::new(question),
-            program: params?.spec(),
-            contract: Contract {
-                read_scopes: phases.read_scopes.clone(),
-                write_scopes: phases.write_scopes.clone(),
-                ..app.settings.contract()
-            },
-            budget: app.settings.budget,
-            models: models.clone(),
-            frame: charter.frame(),
+    async fn prepare(&self, question: String) -> Result<PreparedRun, CliError> {
+        let options = PhasesOptions {
+            session: self.session.clone(),
         };
-        launch(app, new, warnings).await
+        let models = self.models.clone();
+        let request = request(self.app, phases::NAME, question, self.charter, models);
+        prepare(self.app, request.with_options(&options)).await
+    }
+
+    /// Asks one line of a conversation. Only the first has something to warn about.
+    async fn ask(
+        &self,
+        question: String,
+        warnings: Option<Vec<String>>,
+    ) -> Result<ExitStatus, CliError> {
+        let mut prepared = self.prepare(question).await?;
+        if warnings.is_none() {
+            prepared.warnings.clear();
+        }
+        start(self.app, prepared, warnings.unwrap_or_default()).await
     }
 
     /// Asks what is typed, line by line, until the end of the input.
-    async fn chat(&self, mut warnings: Vec<String>) -> Result<ExitStatus, CliError> {
+    async fn chat(&self, warnings: Vec<String>) -> Result<ExitStatus, CliError> {
         let broken = |error: ReadlineError| CliError::Unreadable {
             what: "the terminal".to_owned(),
             source: io::Error::other(error),
@@ -123,6 +116,7 @@ impl Conversation<'_> {
         let said = format!("session {session}; Ctrl-D to quit");
         output::say(&[StyledLine::new().with(LineStyle::Faint, said)]);
         let mut exit = ExitStatus::Ok;
+        let mut warnings = Some(warnings);
         loop {
             let typed = match editor.readline(PROMPT) {
                 Ok(typed) => typed,
@@ -134,7 +128,7 @@ impl Conversation<'_> {
             }
             // A line that cannot be kept can still be asked.
             let _ = editor.add_history_entry(&typed);
-            exit = match self.ask(typed, std::mem::take(&mut warnings)).await {
+            exit = match self.ask(typed, warnings.take()).await {
                 Ok(exit) => exit,
                 Err(error @ CliError::Interrupted { .. }) => return Err(error),
                 Err(error) => {

@@ -4,6 +4,7 @@ use fathom_core::id::{EpisodeId, RunId};
 use fathom_core::journal::event::{EventKind, JournalRecord};
 use fathom_host::HostError;
 use fathom_host::governance::identity::signature;
+use fathom_host::view::effects_json::{EffectJson, effects_json};
 use fathom_host::view::run::{RecordRef, RunView};
 use serde::Serialize;
 
@@ -17,12 +18,12 @@ use crate::terminal::plain_text::safe;
 use crate::terminal::styled_line::{LineStyle, StyledLine};
 use crate::view::budget;
 use crate::view::council::{self, SeatDetail};
-use crate::view::effects::{self, EffectJson};
+use crate::view::effects;
 use crate::view::episode_json::{self, EpisodeJson, RecordJson, RunOwnership, run_status};
 use crate::view::progress::{asked_of_people, picture};
 use crate::view::record_lines;
 use crate::view::result_json::{self, ResultJson};
-use crate::view::stages_json;
+use crate::view::stages;
 use crate::view::tree::{COLUMNS_MIN, TreeTime};
 use crate::view::units::{self, many};
 
@@ -145,7 +146,7 @@ fn json(looked: ShownRun, at: Option<&RecordRef>, is_verbose: bool) -> ShowJson 
             .then(|| result_json::of(run, &story, Vec::new()))
             .flatten(),
         identity: speaker(&story),
-        effects: effects::json(&story),
+        effects: effects_json(&story),
         episode: episode_json::tree(&story, &EpisodeId::root()),
         records: is_verbose.then(|| {
             let records = records.iter();
@@ -167,7 +168,7 @@ fn lines(app: &App, looked: &ShownRun, width: usize, is_verbose: bool) -> Vec<St
     }
     let detail = SeatDetail::from(app.settings.loudness);
     lines.extend(picture(story, width, usize::MAX, detail));
-    lines.extend(stages_json::lines(story, width));
+    lines.extend(stages::lines(story, width));
     lines.push(StyledLine::new());
     lines.extend(asked_of_people(story, width));
     if let Some(used) = budget::of(story, TreeTime::Rest) {

@@ -16,13 +16,13 @@ use crate::args::ThinkArgs;
 use crate::error::CliError;
 use crate::exit_code::ExitStatus;
 use crate::run::conclude;
-use crate::run::launch::stay;
+use crate::run::launch::{stay, told};
 use crate::run::signals::{Interrupt, InterruptSignals};
 use crate::settings::{OutputFormat, Verbosity};
 use crate::terminal::output;
 use crate::terminal::plain_text::one_line;
 use crate::terminal::styled_line::{LineStyle, StyledLine};
-use crate::view::result_json::{self, ResultJson, ResultShape};
+use crate::view::result_json::{self, ResultJson};
 use crate::view::units::many;
 
 #[derive(Serialize)]
@@ -52,7 +52,7 @@ pub(super) async fn idle(asked: &ThinkArgs, mind: &ThinkSetup) -> Result<ExitSta
         (None, Some(_)) => u32::MAX,
         (None, None) => 1,
     };
-    let mut heart = StackMonitor::new(&mind.app.runtime, &mind.models)?;
+    let mut heart = StackMonitor::new(&mind.app.runtime, &mind.prepared.new.models)?;
     if asked.every.is_some() {
         heart.start();
     }
@@ -142,10 +142,8 @@ async fn cycle(mind: &ThinkSetup, heart: &StackMonitor) -> Result<IdleCycle, Cli
     };
     let idea = one_line(seed.text.as_deref().unwrap_or_default());
     say(mind, format!("following up on: {idea}"));
-    let (params, contract) = idle_loop::unasked(mind.params.clone(), mind.contract.clone());
-    let budget = idle_loop::budget(&mind.charter, app.settings.budget);
-    let new = mind.run(idle_loop::goal(&seed), &params, contract, budget);
-    let handle = match app.runtime.start(new) {
+    let new = idle_loop::follow_up(&mind.prepared.new, &mind.charter, &seed);
+    let handle = match new.and_then(|new| app.runtime.start(new)) {
         Ok(handle) => handle,
         Err(error) => {
             // Nothing was thought: the next cycle may try again.
@@ -153,8 +151,9 @@ async fn cycle(mind: &ThinkSetup, heart: &StackMonitor) -> Result<IdleCycle, Cli
             return Err(error.into());
         }
     };
-    let mut warnings = mind.warnings.clone();
-    let followed = stay(app, handle, &mind.models, &mut warnings).await?;
+    let mut warnings = told(&mind.prepared.warnings);
+    let models = &mind.prepared.new.models;
+    let followed = stay(app, handle, models, &mut warnings).await?;
     heart.take_in(&followed.end);
     let state = app.runtime.settle_seed(&seed.id, &followed.end)?;
     let (followed, exit) = conclude::settle(followed)?;
@@ -164,7 +163,6 @@ async fn cycle(mind: &ThinkSetup, heart: &StackMonitor) -> Result<IdleCycle, Cli
         say(mind, format!("idea marked {state}; {waiting}"));
     }
     let result = result_json::of(followed.run, &followed.story, warnings);
-    let result = result.map(|result| result.with(ResultShape::OfProgram));
     let seed = SeedJson::from(ThoughtSeed { state, ..seed });
     Ok(IdleCycle::Thought(
         Box::new(CycleJson { seed, result }),

@@ -15,7 +15,7 @@ use crate::terminal::styled_line::{LineStyle, StyledLine};
 use crate::view::approval::ApprovalJson;
 use crate::view::council;
 use crate::view::progress::asked_of_people;
-use crate::view::result_json::{self, ResultShape};
+use crate::view::result_json;
 
 /// Prints the result of one run.
 pub(crate) fn conclude(
@@ -23,23 +23,25 @@ pub(crate) fn conclude(
     followed: FinishedRun,
     warnings: Vec<String>,
 ) -> Result<ExitStatus, CliError> {
-    conclude_as(app, followed, warnings, ResultShape::OfProgram)
+    conclude_as(app, followed, warnings, None)
 }
 
-/// Prints the result of one run, in JSON with these keys.
+/// Prints the result of one run, in JSON with the keys of `program`; of the run's own where none is named.
 pub(crate) fn conclude_as(
     app: &App,
     followed: FinishedRun,
     warnings: Vec<String>,
-    keys: ResultShape,
+    program: Option<&str>,
 ) -> Result<ExitStatus, CliError> {
     let (followed, exit) = settle(followed)?;
     match app.settings.form {
         OutputFormat::Json => {
-            if let Some(result) = result_json::of(followed.run, &followed.story, warnings) {
+            if let Some(result) =
+                result_json::of_program(followed.run, &followed.story, warnings, program)
+            {
                 let asked = approvals::asked_by(app, &followed)?;
                 let asked = asked.into_iter().map(ApprovalJson::from).collect();
-                let result = result.with(keys).asking(asked);
+                let result = result.asking(asked);
                 output::print_json(&result)?;
             }
         }

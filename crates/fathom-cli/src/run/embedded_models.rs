@@ -1,38 +1,9 @@
-//! The embedded models of a run: which weights a name means, and what they took.
+//! What the embedded models of a run took.
 
-use fathom_core::model::{ModelSet, ModelSpec};
 use fathom_core::unit::Millis;
-use fathom_host::models::embedded::{ChosenWeights, PROVIDER};
 use fathom_host::view::run::{LocalSpeed, RunView};
-use fathom_host::{HostError, Runtime};
 
 use crate::terminal::styled_line::{LineStyle, StyledLine};
-
-/// Puts the weights that are really used in the place of names like `local/default`, and says where they are not
-/// those that were wanted.
-pub(crate) fn settle(runtime: &Runtime, models: &mut ModelSet) -> Result<Vec<String>, HostError> {
-    let mut warnings = Vec::new();
-    let specs: [Option<&mut ModelSpec>; 5] = [
-        Some(&mut models.main),
-        Some(&mut models.sub),
-        models.prime.as_mut(),
-        models.lite.as_mut(),
-        models.code_mind.as_mut(),
-    ];
-    for spec in specs.into_iter().flatten() {
-        if spec.provider() != PROVIDER {
-            continue;
-        }
-        let ChosenWeights { name, instead } = runtime.embedded().choose(spec.name())?;
-        spec.id = format!("{PROVIDER}/{name}");
-        if let Some(why) = instead
-            && !warnings.contains(&why)
-        {
-            warnings.push(why);
-        }
-    }
-    Ok(warnings)
-}
 
 /// What the embedded models of a run took: tokens a second, and the memory of this process.
 pub(crate) fn used(story: &RunView) -> Option<StyledLine> {

@@ -21,7 +21,7 @@ use crate::terminal::styled_line::StyledLine;
 use crate::view::council::SeatDetail;
 use crate::view::progress::{ProgressView, ShownState};
 use crate::view::record_lines::RecordPrinter;
-use crate::view::stages_json::block_lines;
+use crate::view::stages::block_lines;
 
 /// Time between two frames.
 const FRAME: Duration = Duration::from_millis(100);

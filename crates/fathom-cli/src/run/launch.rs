@@ -1,11 +1,14 @@
-//! Starts a run and stays with it until it ends.
+//! Prepares and starts a run, and stays with it until it ends.
 
 use fathom_core::model::{ModelSet, ModelSpec};
-use fathom_host::programs::council::SkippedFile;
-use fathom_host::programs::rlm::SandboxContext;
-use fathom_host::{NewRun, RunHandle};
+use fathom_core::text::Text;
+use fathom_host::RunHandle;
+use fathom_host::charter::Charter;
+use fathom_host::programs::{
+    PrepareProgress, PrepareWarning, PreparedRun, RunRequest, SkippedFile,
+};
 
-use super::conclude::{conclude, conclude_as};
+use super::conclude::conclude_as;
 use crate::app::App;
 use crate::error::CliError;
 use crate::exit_code::ExitStatus;
@@ -13,36 +16,86 @@ use crate::run::background_resume::BackgroundResume;
 use crate::run::follow::{FinishedRun, follow};
 use crate::settings::Verbosity;
 use crate::terminal::output;
+use crate::terminal::status_line::StatusLine;
 use crate::terminal::styled_line::{LineStyle, StyledLine};
-use crate::view::result_json::ResultShape;
 use crate::view::units::many;
 
-/// Starts a run, shows how it gets on, and prints what came of it.
-pub(crate) async fn launch(
+/// A request under the settings of a command.
+pub(crate) fn request<'a>(
     app: &App,
-    new: NewRun,
-    mut warnings: Vec<String>,
-) -> Result<ExitStatus, CliError> {
-    let models = new.models.clone();
-    let handle = app.runtime.start(new)?;
-    let own = stay(app, handle, &models, &mut warnings).await?;
-    conclude(app, own, warnings)
+    program: &'a str,
+    goal: String,
+    charter: &'a Charter,
+    models: ModelSet,
+) -> RunRequest<'a> {
+    RunRequest {
+        contract: app.settings.contract(),
+        budget: app.settings.budget,
+        ..RunRequest::new(program, Text::new(goal), charter, models)
+    }
 }
 
-/// The same for a run whose code works on a context; without one it is a plain call. The result has the keys of `rlm`.
-pub(crate) async fn launch_rlm(
+/// Prepares a run and shows how far that is.
+pub(crate) async fn prepare(app: &App, request: RunRequest<'_>) -> Result<PreparedRun, CliError> {
+    let mut meter = StatusLine::new(app.settings.loudness);
+    let show = |progress| {
+        meter.show(&match progress {
+            PrepareProgress::Passages { done, total } => {
+                format!("reading the material: {done} of {total} passages")
+            }
+            PrepareProgress::Symbols { done, total } => {
+                format!("embedding the symbols: {done} of {total}")
+            }
+        });
+    };
+    let request = RunRequest {
+        progress: Some(Box::new(show)),
+        ..request
+    };
+    let prepared = app.runtime.prepare(request).await;
+    meter.end();
+    Ok(prepared?)
+}
+
+/// Prepares a run, starts it, shows how it gets on, and prints what came of it. The result has the keys of the program that
+/// was asked for.
+pub(crate) async fn launch(
     app: &App,
-    new: NewRun,
-    context: Option<SandboxContext>,
+    request: RunRequest<'_>,
+    warnings: Vec<String>,
+) -> Result<ExitStatus, CliError> {
+    let prepared = prepare(app, request).await?;
+    start(app, prepared, warnings).await
+}
+
+/// The same for a run that is prepared.
+pub(crate) async fn start(
+    app: &App,
+    prepared: PreparedRun,
     mut warnings: Vec<String>,
 ) -> Result<ExitStatus, CliError> {
-    let models = new.models.clone();
-    let handle = match context {
-        Some(context) => app.runtime.start_in(new, context)?,
-        None => app.runtime.start(new)?,
-    };
+    warnings.extend(told(&prepared.warnings));
+    let (models, requested) = (prepared.new.models.clone(), prepared.requested.clone());
+    let handle = app.runtime.start_prepared(prepared)?;
     let own = stay(app, handle, &models, &mut warnings).await?;
-    conclude_as(app, own, warnings, ResultShape::Rlm)
+    conclude_as(app, own, warnings, Some(&requested))
+}
+
+/// What was noticed while a run was prepared, with the material that was left out in few lines.
+pub(crate) fn told(warnings: &[PrepareWarning]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut skipped = Vec::new();
+    for warning in warnings {
+        match warning {
+            PrepareWarning::Skipped(one) => skipped.push(one.clone()),
+            other => {
+                lines.extend(left_out(&std::mem::take(&mut skipped)));
+                lines.push(other.to_string());
+            }
+        }
+    }
+    lines.extend(left_out(&skipped));
+    lines
 }
 
 /// Stays with a run until it ends.

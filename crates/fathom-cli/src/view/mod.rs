@@ -14,7 +14,7 @@ pub(crate) mod record_lines;
 pub(crate) mod result_json;
 #[cfg(test)]
 pub(crate) mod run_tests;
-pub(crate) mod stages_json;
+pub(crate) mod stages;
 pub(crate) mod tree;
 pub(crate) mod units;
 pub(crate) mod weights;

@@ -18,7 +18,7 @@ use crate::view::budget;
 use crate::view::change_lines::ChangePrinter;
 use crate::view::council::{self, SeatDetail};
 use crate::view::phases;
-use crate::view::stages_json;
+use crate::view::stages;
 use crate::view::tree::{self, COLUMNS_MIN, EPISODES_SHOWN_MAX, TreeTime, TreeView};
 
 /// Rows of a frame that are no episodes: question, budget, what was left out, and the cursor's.
@@ -151,7 +151,7 @@ fn still(shown_run: &ShownState<'_>, width: usize, detail: SeatDetail) -> Vec<St
     let width = width.max(COLUMNS_MIN);
     let mut lines = picture(shown_run.story, width, EPISODES_SHOWN_MAX, detail);
     // The blocks were shown as they were said.
-    lines.extend(stages_json::summary(shown_run.story, width));
+    lines.extend(stages::summary(shown_run.story, width));
     lines.push(StyledLine::new());
     lines.extend(asked_of_people(shown_run.story, width));
     if let Some(used) = budget::of(shown_run.story, TreeTime::Rest) {

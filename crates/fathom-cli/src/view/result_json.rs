@@ -4,16 +4,15 @@ use fathom_core::contract::stop::StopReason;
 use fathom_core::episode::result::{BudgetUse, Decision, EpisodeResult, EpisodeStatus, NextAction};
 use fathom_core::id::RunId;
 use fathom_core::text::{Text, VisitTexts};
+use fathom_host::programs::{ProgramRegistry, ResultKeys, ResultSource};
 use fathom_host::view::run::{EpisodeView, RunView};
-use fathom_programs::{agency, direct, phases, rlm};
+use fathom_programs::phases;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::terminal::masking::masked;
 use crate::view::approval::ApprovalJson;
 use crate::view::budget;
-use crate::view::council::{self, CouncilJson};
-use crate::view::effects::{self, EffectJson};
-use crate::view::stages_json::{self, StagesJson};
 use crate::view::tree::TreeTime;
 use crate::view::units;
 
@@ -42,57 +41,9 @@ pub(crate) struct ResultJson {
     /// What a run that waits asks of people.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     approvals: Vec<ApprovalJson>,
-    /// Keys of a council's result, which no other program has.
+    /// What the program says beyond the common keys.
     #[serde(flatten)]
-    council: Option<CouncilJson>,
-    /// Keys of the result of `rlm`.
-    #[serde(flatten)]
-    rlm: Option<RlmJson>,
-    /// Whether the answer of a plain call was held to a schema.
-    #[serde(skip)]
-    has_schema: bool,
-    /// Keys of the result of `phases`.
-    #[serde(flatten)]
-    phases: Option<PhasesJson>,
-    /// Keys of the result of `agency`.
-    #[serde(flatten)]
-    agency: Option<AgencyJson>,
-    /// Keys of the result of `think`.
-    #[serde(flatten)]
-    stages: Option<StagesJson>,
-}
-
-/// What an agency did.
-#[derive(Debug, Serialize)]
-struct AgencyJson {
-    stages: Vec<agency::StageReport>,
-    effects: Vec<EffectJson>,
-}
-
-/// What the root of an `agency` left beside its answer.
-fn agency_json(story: &RunView, root: &EpisodeView) -> Option<AgencyJson> {
-    if root.started.program.name != agency::NAME {
-        return None;
-    }
-    let report = root
-        .result
-        .as_ref()
-        .and_then(|result| result.report.as_ref());
-    let report = report
-        .and_then(|report| serde_json::from_str::<agency::AgencyReport>(report.as_str()).ok());
-    Some(AgencyJson {
-        stages: report.map(|report| report.stages).unwrap_or_default(),
-        effects: effects::json(story),
-    })
-}
-
-/// Which keys a result has beside the common ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ResultShape {
-    /// Those of its program.
-    OfProgram,
-    /// Those of `rlm`, also where a plain call did.
-    Rlm,
+    own: ResultKeys,
 }
 
 impl ResultJson {
@@ -100,89 +51,6 @@ impl ResultJson {
     pub(crate) fn asking(mut self, approvals: Vec<ApprovalJson>) -> Self {
         self.approvals = approvals;
         self
-    }
-
-    /// The same result with these keys.
-    pub(crate) fn with(mut self, keys: ResultShape) -> Self {
-        if keys == ResultShape::Rlm {
-            let plain = RlmJson {
-                is_json: self.has_schema && self.status == EpisodeStatus::Ok,
-                ..RlmJson::default()
-            };
-            self.rlm.get_or_insert(plain);
-        }
-        self
-    }
-}
-
-/// How an answer about large material was come by.
-#[derive(Debug, Default, Serialize)]
-struct RlmJson {
-    /// Turns of the model; none for a plain call.
-    iterations: u32,
-    subcalls: u64,
-    children: u64,
-    /// Leaf calls that were answered with what was said before in the run.
-    memoised: u64,
-    recipes: Vec<String>,
-    cells: Vec<rlm::CellNote>,
-    /// Whether the answer is JSON rather than text.
-    is_json: bool,
-}
-
-impl From<rlm::RlmReport> for RlmJson {
-    fn from(report: rlm::RlmReport) -> Self {
-        Self {
-            iterations: report.iterations,
-            subcalls: report.subcalls,
-            children: report.children,
-            memoised: report.memoised,
-            recipes: report.recipes,
-            cells: report.cells,
-            is_json: report.is_json,
-        }
-    }
-}
-
-fn has_schema(root: &EpisodeView) -> bool {
-    let program = &root.started.program;
-    let params = || program.read_or_usual::<direct::DirectConfig>();
-    program.name == direct::NAME && params().is_ok_and(|params| params.schema.is_some())
-}
-
-/// What the root of an `rlm` run left beside its answer.
-fn rlm_json(root: &EpisodeView) -> Option<RlmJson> {
-    if root.started.program.name != rlm::NAME {
-        return None;
-    }
-    let report = root
-        .result
-        .as_ref()
-        .and_then(|result| result.report.as_ref());
-    let report =
-        report.and_then(|report| serde_json::from_str::<rlm::RlmReport>(report.as_str()).ok());
-    Some(report.map(RlmJson::from).unwrap_or_default())
-}
-
-/// How a question was thought through.
-#[derive(Debug, Serialize)]
-struct PhasesJson {
-    reply: String,
-    phases: Vec<phases::PhaseNote>,
-    commands: Vec<phases::CommandNote>,
-    symbols: Vec<String>,
-    intermediate_responses: Vec<phases::PhaseAnswer>,
-}
-
-impl From<phases::PhasesReport> for PhasesJson {
-    fn from(report: phases::PhasesReport) -> Self {
-        Self {
-            reply: report.reply,
-            phases: report.phases,
-            commands: report.commands,
-            symbols: report.symbols,
-            intermediate_responses: report.intermediate_responses,
-        }
     }
 }
 
@@ -245,8 +113,22 @@ impl From<&BudgetUse> for BudgetJson {
 const SUSPENDED: &str = "awaiting_approval";
 
 /// The result of a run: of a finished one what it left, of a suspended one what is known so far.
-pub(crate) fn of(run: RunId, story: &RunView, mut warnings: Vec<String>) -> Option<ResultJson> {
+pub(crate) fn of(run: RunId, story: &RunView, warnings: Vec<String>) -> Option<ResultJson> {
+    of_program(run, story, warnings, None)
+}
+
+/// The same with the keys of `program`; of the run's own where none is named.
+pub(crate) fn of_program(
+    run: RunId,
+    story: &RunView,
+    mut warnings: Vec<String>,
+    program: Option<&str>,
+) -> Option<ResultJson> {
     let root = story.root()?;
+    let source = ResultSource {
+        story,
+        mask: &|text| masked(text).into_owned(),
+    };
     warnings.extend(noticed(story));
     let used = budget::of(story, TreeTime::Rest)?;
     let result = root.result.as_ref().map(opened);
@@ -275,16 +157,7 @@ pub(crate) fn of(run: RunId, story: &RunView, mut warnings: Vec<String>) -> Opti
         warnings,
         model: root.model().to_owned(),
         approvals: Vec::new(),
-        council: council::is_council(story).then(|| {
-            council::report(story)
-                .map(CouncilJson::from)
-                .unwrap_or_default()
-        }),
-        rlm: rlm_json(root),
-        has_schema: has_schema(root),
-        phases: phases_report(root).map(PhasesJson::from),
-        agency: agency_json(story, root),
-        stages: stages_json::of(root),
+        own: ProgramRegistry::built_in().result(program, &source),
     })
 }
 

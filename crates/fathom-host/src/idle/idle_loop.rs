@@ -15,7 +15,7 @@ use fathom_store::{RunFilter, RunQuery};
 use crate::RunEnd;
 use crate::charter::Charter;
 use crate::error::HostError;
-use crate::runtime::Runtime;
+use crate::runtime::{NewRun, Runtime};
 
 /// What one idea may use where a charter says nothing else.
 pub const BUDGET: Budget = Budget {
@@ -89,6 +89,23 @@ impl Runtime {
         self.seeds()?.mark(id, state)?;
         Ok(state)
     }
+}
+
+/// A run about an idea, from one in stages that was prepared for another goal.
+pub fn follow_up(
+    prepared: &NewRun,
+    charter: &Charter,
+    seed: &ThoughtSeed,
+) -> Result<NewRun, HostError> {
+    let params: StagesConfig = prepared.program.read_or_usual()?;
+    let (params, contract) = unasked(params, prepared.contract.clone());
+    Ok(NewRun {
+        goal: goal(seed),
+        program: params.spec(),
+        contract,
+        budget: budget(charter, prepared.budget),
+        ..prepared.clone()
+    })
 }
 
 /// What is asked about an idea.

@@ -8,17 +8,25 @@ use std::path::{Path, PathBuf};
 use fathom_core::contract::{AgentRole, Autonomy, Contract, PermissionMode, RecursionPolicy};
 use fathom_core::model::ModelSet;
 use fathom_programs::agency::{
-    AgencyBlueprint, AgencyConfig, AgencyCrew, AgencyTool, CapsuleSource, CrewMember,
-    PublishingLane,
+    self, AgencyBlueprint, AgencyConfig, AgencyCrew, AgencyReport, AgencyTool, CapsuleSource,
+    CrewMember, PublishingLane, StageReport,
 };
 use fathom_tools::{ToolFacts, ToolsFile};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::setup::{
+    PrepareFuture, PreparedRun, ProgramSetup, ResultKeys, ResultSource, RunRequest, keys, report,
+};
 use crate::charter::agency::LaneTools;
 use crate::charter::{AgentFile, Charter, ModelProfile};
 use crate::effects::run_gateway::TENANT;
 use crate::error::HostError;
+use crate::runtime::Runtime;
+use crate::view::effects_json::{EffectJson, effects_json};
+
+/// The charter of a run for which none is named.
+pub const CHARTER: &str = "agency";
 
 /// What a brand says of itself, for people and for tools.
 const BRAND_FILE: &str = "brand.toml";
@@ -32,6 +40,75 @@ const SOURCE_BYTES_MAX: u64 = 256 * 1024;
 const FILES_MAX: usize = 200;
 /// Digits of the hash that names an occasion.
 const OCCASION_DIGITS: usize = 12;
+
+/// The setup of `agency`. Its options are [`AgencyOptions`]; the first path of its context is the brand's folder.
+#[derive(Clone, Copy, Debug)]
+pub struct AgencySetup;
+
+/// What an agency must be told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AgencyOptions {
+    /// Values over those of the brand's file.
+    pub set: BTreeMap<String, String>,
+    /// The lane of the charter.
+    pub lane: String,
+    /// What names the occasion; the goal where nothing does.
+    pub occasion: Option<String>,
+}
+
+impl ProgramSetup for AgencySetup {
+    fn name(&self) -> &str {
+        agency::NAME
+    }
+
+    fn default_charter(&self) -> &str {
+        CHARTER
+    }
+
+    fn charter_section(&self) -> Option<&str> {
+        Some("agency")
+    }
+
+    fn prepare<'a>(&'a self, _: &'a Runtime, mut request: RunRequest<'a>) -> PrepareFuture<'a> {
+        Box::pin(async move {
+            let options: AgencyOptions = request.take_options()?;
+            let folder = request.context.paths.first().cloned().unwrap_or_default();
+            let brand = BrandFolder::read(&folder, &options.set)?;
+            let base = std::mem::take(&mut request.contract);
+            let commission = AgencyRequest {
+                goal: request.goal.as_str(),
+                brand: &brand,
+                lane: &options.lane,
+                occasion: options.occasion.as_deref(),
+                models: &request.models,
+            };
+            let (params, contract) = prepare(request.charter, &commission, base)?;
+            let mut new = request.into_run(params.spec(), contract);
+            new.frame.values = brand.values;
+            Ok(PreparedRun::new(agency::NAME, new))
+        })
+    }
+
+    fn result(&self, source: &ResultSource<'_>) -> ResultKeys {
+        let root = source.root();
+        let Some(root) = root.filter(|root| root.started.program.name == agency::NAME) else {
+            return ResultKeys::new();
+        };
+        let report: Option<AgencyReport> = report(root);
+        keys(&AgencyJson {
+            stages: report.map(|report| report.stages).unwrap_or_default(),
+            effects: effects_json(source.story),
+        })
+    }
+}
+
+/// What an agency did.
+#[derive(Serialize)]
+struct AgencyJson {
+    stages: Vec<StageReport>,
+    effects: Vec<EffectJson>,
+}
 
 /// A brand, as its folder says.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,12 +3,59 @@
 use std::collections::BTreeMap;
 
 use fathom_core::contract::{Autonomy, Contract, PermissionMode};
-use fathom_programs::tools_loop::{OfferedTool, ToolsConfig};
+use fathom_programs::tools_loop::{self, OfferedTool, ToolsConfig};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::setup::{PrepareFuture, PreparedRun, ProgramSetup, RunRequest};
 use crate::charter::Charter;
 use crate::error::HostError;
 use crate::runtime::Runtime;
+
+/// The setup of `tools`. Its options are [`ToolsOptions`].
+#[derive(Clone, Copy, Debug)]
+pub struct ToolsSetup;
+
+/// What a run that calls tools may be told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ToolsOptions {
+    /// Standing instructions; the charter's for a single question where none are given.
+    pub system: Option<String>,
+    /// Values for the places in the charter's tools.
+    pub values: BTreeMap<String, String>,
+}
+
+impl ProgramSetup for ToolsSetup {
+    fn name(&self) -> &str {
+        tools_loop::NAME
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        runtime: &'a Runtime,
+        mut request: RunRequest<'a>,
+    ) -> PrepareFuture<'a> {
+        Box::pin(async move {
+            let ToolsOptions { system, values } = request.take_options()?;
+            let usual = || {
+                request
+                    .charter
+                    .direct
+                    .as_ref()
+                    .map(|one| one.system.clone())
+            };
+            let system = system.or_else(usual).unwrap_or_default();
+            let base = std::mem::take(&mut request.contract);
+            let (charter, goal) = (request.charter, request.goal.as_str());
+            let (params, contract) = runtime.tool_params(charter, goal, base, &values).await?;
+            let params = ToolsConfig { system, ..params };
+            let mut new = request.into_run(params.spec(), contract);
+            new.frame.values = values;
+            Ok(PreparedRun::new(tools_loop::NAME, new))
+        })
+    }
+}
 
 impl Runtime {
     /// The parameters of `tools` under a charter, and the contract that goes with them. What the calls answer to is the

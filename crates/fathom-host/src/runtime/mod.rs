@@ -1,6 +1,7 @@
 //! The runtime: a home folder, its journal, and the runs that this process works on.
 
 mod fork;
+mod root_program;
 pub(crate) mod run_handle;
 mod run_lock;
 mod run_queries;
@@ -37,7 +38,7 @@ use crate::driver::session_history::SessionHistories;
 use crate::driver::{DriverState, INBOX_MAX, RunDriver};
 use crate::effects::port::{EffectPort, GuardedPort};
 use crate::error::HostError;
-use crate::programs::rlm::reread;
+use crate::programs::ProgramRegistry;
 
 use crate::driver::answer_cache::AnswerCache;
 use crate::driver::recorder::RecordWriter;
@@ -46,6 +47,7 @@ use crate::governance::identity::{ResumeMode, TrustConfig};
 use crate::governance::people::{ApproverRoster, OsUser};
 use crate::models::embedded::EmbeddedModels;
 use crate::models::run_models::RunModels;
+use crate::runtime::root_program::RootProgram;
 use crate::runtime::run_handle::RunHandle;
 use crate::runtime::run_reader::{ReplayReport, RunReader};
 use crate::view::run::{RecordRef, RunView};
@@ -63,6 +65,8 @@ pub struct RuntimeOptions {
     pub concurrency: u32,
     /// Makes programs.
     pub programs: Arc<dyn ProgramFactory>,
+    /// Prepares runs of them. One that is missing here can still be started by who fills in a [`NewRun`].
+    pub setups: ProgramRegistry,
     /// The door to the outside; each run's own charter where none is given.
     pub effects: Option<Arc<dyn EffectPort>>,
     /// What runs in this process.
@@ -93,6 +97,7 @@ impl RuntimeOptions {
             read_env,
             concurrency: CONCURRENCY,
             programs: Arc::new(BuiltInPrograms),
+            setups: ProgramRegistry::built_in(),
             effects: None,
             sandbox: Sandbox::new(fathom_sandbox::SandboxOptions::default()),
             clock: Arc::new(SystemClock::new()),
@@ -227,7 +232,7 @@ impl Runtime {
 
     fn start_on(&self, new: NewRun, given: ContextLoader) -> Result<RunHandle, HostError> {
         // A program that cannot be made is a mistake of the caller's, better told before anything is written.
-        self.inner.options.programs.build(&new.program)?;
+        let programs = RootProgram::build(&self.inner.options.programs, &new.program)?;
         self.admit(&new.frame)?;
         let started = EpisodeSpec {
             goal: new.goal,
@@ -245,7 +250,7 @@ impl Runtime {
         let models = self.connect(&started.models)?;
         let (run, lock, epoch) = self.create(&started)?;
         let recorder = self.recorder(run, epoch)?;
-        let tree = Run::new(epoch, Arc::clone(&self.inner.options.programs));
+        let tree = Run::new(epoch, Arc::new(programs));
         let cells = self.cells(given, SessionHistories::default());
         let owned = (run, lock, recorder);
         let root = Arc::new(started.clone());
@@ -275,7 +280,7 @@ impl Runtime {
         let (models, given) = match going {
             ResumeMode::On => (
                 self.connect(&started.models)?,
-                ContextLoader::later(reread(&started.program)?),
+                ContextLoader::later(self.inner.options.setups.reread(&started.program)?),
             ),
             // No model is asked and no code runs any more: what went away meanwhile must not keep a run from its end.
             ResumeMode::ToItsEnd => (RunModels::unasked(&started.models), ContextLoader::gone()),
@@ -311,7 +316,7 @@ impl Runtime {
         })?;
         self.readmit(run, &started, ResumeMode::On)?;
         let models = self.connect(&started.models)?;
-        let given = ContextLoader::later(reread(&started.program)?);
+        let given = ContextLoader::later(self.inner.options.setups.reread(&started.program)?);
         let taken = fork::taken_over(reading, at)?;
         let records = taken.iter();
         let notebooks = SessionHistories::read(records.map(|read| (&read.episode, &read.record)));

@@ -3,4 +3,5 @@
 pub mod council_stats;
 pub mod deliveries;
 pub mod effects;
+pub mod effects_json;
 pub mod run;

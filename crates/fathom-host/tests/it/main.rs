@@ -14,6 +14,7 @@ mod fixture;
 mod governance;
 mod killing;
 mod learned;
+mod own_program;
 mod panel;
 mod past_councils;
 mod people;

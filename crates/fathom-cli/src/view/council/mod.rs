@@ -1,7 +1,6 @@
 //! What a council decided, as people and programs read it: who voted what and why, and what it comes to.
 
 mod decision;
-mod json;
 mod seats;
 
 use fathom_core::text::Text;
@@ -12,7 +11,6 @@ use crate::settings::Verbosity;
 use crate::terminal::plain_text::{clip, columns, one_line};
 use crate::terminal::styled_line::{LineStyle, StyledLine};
 
-pub(crate) use json::CouncilJson;
 pub(crate) use seats::{said, words};
 
 /// How much of the reasons is shown.

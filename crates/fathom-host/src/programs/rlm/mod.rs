@@ -22,19 +22,22 @@ use fathom_material::{
     source_name,
 };
 use fathom_programs::direct;
-use fathom_programs::rlm::{
-    self, MaterialItem, MaterialSource, PREVIEW_CHARS, RecipeMode, RlmConfig,
-};
+use fathom_programs::rlm::{MaterialItem, MaterialSource, PREVIEW_CHARS, RecipeMode, RlmConfig};
 use fathom_sandbox::{InterpreterKind, MaterialContent, Sandbox, SandboxMaterial};
 use sha2::{Digest as _, Sha256};
 
 mod json_lines;
+mod setup;
 
 pub use fathom_material::MaterialDocument;
 pub use fathom_sandbox::SandboxContext;
+pub use setup::{RlmOptions, RlmSetup};
 
 use crate::error::HostError;
 use crate::runtime::Runtime;
+
+/// The charter of a run for which none is named.
+pub const CHARTER: &str = "rlm";
 
 /// Tokens of a plain call beside its material, question and instructions: the frame, and what the wire format adds.
 const BESIDE_TOKENS: u64 = 512;
@@ -447,15 +450,7 @@ fn material(name: String, form: ValueFormat, text: String) -> SandboxMaterial {
     }
 }
 
-/// The material of a run that is gone on with. What was read from files must still be there, unchanged.
-pub(crate) fn reread(program: &ProgramSpec) -> Result<Vec<SandboxMaterial>, HostError> {
-    if program.name != rlm::NAME {
-        return Ok(Vec::new());
-    }
-    let params = RlmConfig::read(program)?;
-    params.given.into_iter().map(find_again).collect()
-}
-
+/// What was read from a file must still be there, unchanged.
 fn find_again(given: MaterialItem) -> Result<SandboxMaterial, HostError> {
     let path = match given.place {
         MaterialSource::Here { text } => return Ok(material(given.name, given.form, text)),

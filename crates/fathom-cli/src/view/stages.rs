@@ -5,8 +5,7 @@ use fathom_core::channel::marker::Marker;
 use fathom_core::packet::PacketRisk;
 use fathom_host::view::deliveries::DeliveredBlock;
 use fathom_host::view::run::{EpisodeView, RunView};
-use fathom_programs::stages::{self, CommandNote, VoteNote};
-use serde::Serialize;
+use fathom_programs::stages::{self, StagesReport};
 
 use crate::terminal::masking::masked;
 use crate::terminal::plain_text::one_line;
@@ -16,56 +15,14 @@ use crate::view::units::many;
 /// Most lines of a block that are shown; the record has all of them.
 const ROWS_MAX: usize = 12;
 
-/// Keys of the result of `think`.
-#[derive(Debug, Serialize)]
-pub(crate) struct StagesJson {
-    pub(crate) blocks: Vec<BlockJson>,
-    risk_level: PacketRisk,
-    confidence: Option<f64>,
-    interrupts: u32,
-    verified: Option<bool>,
-    votes: Vec<VoteNote>,
-    commands: Vec<CommandNote>,
-}
-
-/// A block, where it goes, and what became of it there.
-#[derive(Debug, Serialize)]
-pub(crate) struct BlockJson {
-    pub(crate) marker: String,
-    pub(crate) text: String,
-    pub(crate) channels: Vec<String>,
-    pub(crate) deliveries: Vec<ChannelDelivery>,
-}
-
 /// What the root of a run of `stages` left beside its answer.
-pub(crate) fn of(root: &EpisodeView) -> Option<StagesJson> {
+fn report(root: &EpisodeView) -> Option<StagesReport> {
     if !is_stages(root) {
         return None;
     }
-    let report = root
-        .result
-        .as_ref()
-        .and_then(|result| result.report.as_ref());
-    let report = report
-        .and_then(|report| serde_json::from_str::<stages::StagesReport>(report.as_str()).ok());
-    let report = report.unwrap_or_default();
-    let blocks = root.spoken.iter().map(|block| BlockJson {
-        marker: block.marker.as_str().to_owned(),
-        text: masked(&block.text).into_owned(),
-        channels: block.to.iter().map(|way| way.channel.clone()).collect(),
-        deliveries: block.deliveries.clone().unwrap_or_default(),
-    });
-    Some(StagesJson {
-        blocks: blocks.collect(),
-        risk_level: report.risk_level,
-        confidence: report
-            .confidence_milli
-            .map(|milli| f64::from(milli) / 1000.0),
-        interrupts: report.interrupts,
-        verified: report.verified,
-        votes: report.votes,
-        commands: report.commands,
-    })
+    let report = root.result.as_ref()?.report.as_ref();
+    let report = report.and_then(|report| serde_json::from_str(report.as_str()).ok());
+    Some(report.unwrap_or_default())
 }
 
 /// The blocks of a run of `stages` as a person reads them, each with where it goes; nothing for any other run.
@@ -132,9 +89,12 @@ fn trouble(note: &ChannelDelivery) -> Option<String> {
 /// How it went, in one line; nothing for a run of another program, or one that is not over.
 pub(crate) fn summary(story: &RunView, width: usize) -> Option<StyledLine> {
     let root = story.root().filter(|root| root.result.is_some())?;
-    let shown = of(root)?;
+    let shown = report(root)?;
     let mut words = vec![format!("risk {}", risk(shown.risk_level))];
-    words.extend(shown.confidence.map(|sure| format!("confidence {sure:.2}")));
+    let sure = shown
+        .confidence_milli
+        .map(|milli| f64::from(milli) / 1000.0);
+    words.extend(sure.map(|sure| format!("confidence {sure:.2}")));
     if shown.interrupts > 0 {
         words.push(many(shown.interrupts.into(), "interrupt", "interrupts"));
     }
