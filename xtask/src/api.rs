@@ -82,8 +82,15 @@ fn items(text: &str) -> Vec<String> {
                 continue;
             }
         }
-        match &owner {
-            Some(owner) if !is_top => found.push(format!("{}: {name}", owner.name)),
+        match &mut owner {
+            Some(owner) if !is_top => {
+                if line.starts_with("        ") {
+                    found.push(format!("{}: {} {{ {name} }}", owner.name, owner.variant));
+                } else {
+                    found.push(format!("{}: {name}", owner.name));
+                    owner.variant = name;
+                }
+            }
             _ => found.push(name),
         }
     }
@@ -95,6 +102,8 @@ struct Owner {
     name: String,
     /// Variants of an enum are public without saying so.
     is_enum: bool,
+    /// The last one seen; its fields follow it.
+    variant: String,
 }
 
 impl Owner {
@@ -102,6 +111,7 @@ impl Owner {
         Self {
             is_enum: head.starts_with("pub enum"),
             name: head.to_owned(),
+            variant: String::new(),
         }
     }
 

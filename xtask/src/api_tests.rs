@@ -67,7 +67,7 @@ pub mod ids {
             "pub enum End",
             "pub enum End: Done(Answer)",
             "pub enum End: Open",
-            "pub enum End: run: RunId",
+            "pub enum End: Open { run: RunId }",
             "pub mod ids",
             "pub mod ids: pub use core::RunId",
             "pub use home::{Home, Place}",
