@@ -34,7 +34,7 @@ pub enum FathomError {
     /// The name of a model is not `PROVIDER/NAME` with a provider of this build.
     #[error("unknown model `{model}`: {why}")]
     UnknownModel {
-        /// The name.
+        /// Name as it was given.
         model: String,
         /// The part of it that is wrong.
         why: &'static str,
@@ -42,31 +42,31 @@ pub enum FathomError {
     /// The file of a `script/FILE` model cannot be read.
     #[error("cannot read the script `{}`", file.display())]
     NoScript {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// The cause.
+        /// Answer of the system.
         source: io::Error,
     },
     /// A setting has a value that it cannot have.
     #[error("invalid {setting} `{value}`: {why}")]
     BadSetting {
-        /// The setting.
+        /// Name of the setting.
         setting: &'static str,
-        /// The value.
+        /// Value as it was given.
         value: String,
-        /// The reason.
+        /// Reason why it is invalid.
         why: &'static str,
     },
     /// The variable that should hold the key of a model is not set.
     #[error("environment variable `{variable}` is not set")]
     KeyNotSet {
-        /// The variable.
+        /// Name of the variable.
         variable: String,
     },
     /// The run cannot reach its model; it can be resumed.
     #[error("run `{run}` cannot reach its model: {failure}")]
     OutOfReach {
-        /// The run.
+        /// Id of the run.
         run: RunId,
         /// The last failure.
         failure: String,
@@ -74,13 +74,13 @@ pub enum FathomError {
     /// The run was let go before its end; it can be resumed.
     #[error("run `{run}` was interrupted")]
     Interrupted {
-        /// The run.
+        /// Id of the run.
         run: RunId,
     },
     /// The run waits for a decision about an effect.
     #[error("run `{run}` is waiting for an approval")]
     AwaitingApproval {
-        /// The run.
+        /// Id of the run.
         run: RunId,
     },
 }

@@ -42,14 +42,14 @@ pub struct RunEvent {
 pub enum RunEventKind {
     /// An episode started: the root, or a child.
     Started {
-        /// Its goal.
+        /// Goal of the episode.
         goal: String,
         /// The program that works on it.
         program: String,
     },
     /// A model said a few more words.
     Said {
-        /// The words.
+        /// Words since the last such event.
         text: String,
     },
     /// A model call was answered.
@@ -59,22 +59,22 @@ pub enum RunEventKind {
     },
     /// A model call failed; it may be tried again.
     CallFailed {
-        /// The failure.
+        /// Description of the failure.
         failure: String,
     },
     /// A policy decided about an effect.
     EffectDecided {
-        /// The decision.
+        /// Decision of the policy.
         decision: PolicyDecision,
     },
     /// An effect was carried out or checked.
     EffectSettled {
-        /// The outcome.
+        /// Outcome at the platform.
         outcome: EffectOutcome,
     },
     /// The episode finished with this record.
     Finished {
-        /// Its status.
+        /// Status of the result.
         status: EpisodeStatus,
         /// Its answer, as far as there is one.
         answer: Option<String>,

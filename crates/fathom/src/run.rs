@@ -100,27 +100,27 @@ pub enum RunOutcome {
     Finished(RunAnswer),
     /// An effect needs a decision; then the run can be resumed.
     NeedsApproval {
-        /// The run.
+        /// Id of the run.
         run: RunId,
         /// The effects, with their literal arguments.
         asked: Vec<ApprovalView>,
     },
     /// A model cannot be reached; the run can be resumed.
     OutOfReach {
-        /// The run.
+        /// Id of the run.
         run: RunId,
         /// The last failure.
         failure: String,
     },
     /// The run was let go; it can be resumed.
     Interrupted {
-        /// The run.
+        /// Id of the run.
         run: RunId,
     },
 }
 
 impl RunOutcome {
-    /// The run.
+    /// Id of the run.
     pub fn run(&self) -> RunId {
         match self {
             Self::Finished(answer) => answer.run,
@@ -152,7 +152,7 @@ pub struct RunAnswer {
 }
 
 impl RunAnswer {
-    /// The run.
+    /// Id of the run.
     pub fn run(&self) -> RunId {
         self.run
     }
