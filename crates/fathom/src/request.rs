@@ -139,7 +139,8 @@ impl RunRequest<AskOptions> {
     /// Starts the run.
     pub async fn start(self) -> Result<StartedRun, FathomError> {
         let preparation = Preparation::of(&self, preparation::ASK_CHARTER)?;
-        let ready = preparation.ask(self.program).await?;
+        // Boxed, so that the future of a caller stays small.
+        let ready = Box::pin(preparation.ask(self.program)).await?;
         ready.start()
     }
 }
@@ -166,7 +167,7 @@ impl RunRequest<CouncilOptions> {
     /// Starts the run, after the material was read and searched.
     pub async fn start(self) -> Result<StartedRun, FathomError> {
         let preparation = Preparation::of(&self, preparation::COUNCIL_CHARTER)?;
-        let ready = preparation.council(self.program.depth_max).await?;
+        let ready = Box::pin(preparation.council(self.program.depth_max)).await?;
         ready.start()
     }
 }
@@ -200,7 +201,7 @@ impl RunRequest<ExploreOptions> {
     /// out as one plain call instead.
     pub async fn start(self) -> Result<StartedRun, FathomError> {
         let preparation = Preparation::of(&self, preparation::RLM_CHARTER)?;
-        let ready = preparation.explore(self.program).await?;
+        let ready = Box::pin(preparation.explore(self.program)).await?;
         ready.start()
     }
 }
@@ -215,7 +216,7 @@ impl RunRequest<PhasesOptions> {
     /// Starts the run.
     pub async fn start(self) -> Result<StartedRun, FathomError> {
         let preparation = Preparation::of(&self, preparation::PHASES_CHARTER)?;
-        let ready = preparation.phases(self.program.session).await?;
+        let ready = Box::pin(preparation.phases(self.program.session)).await?;
         ready.start()
     }
 }
@@ -224,7 +225,7 @@ impl RunRequest<ThinkOptions> {
     /// Starts the run.
     pub async fn start(self) -> Result<StartedRun, FathomError> {
         let preparation = Preparation::of(&self, preparation::THINK_CHARTER)?;
-        let ready = preparation.think().await?;
+        let ready = Box::pin(preparation.think()).await?;
         ready.start()
     }
 }
