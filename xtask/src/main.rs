@@ -4,6 +4,7 @@
     reason = "a developer's tool talks to the terminal"
 )]
 
+mod api;
 mod config_keys;
 mod conformance;
 mod figures;
@@ -55,6 +56,12 @@ const TASKS: &[Task] = &[
         usage: "config-keys",
         about: "write docs/dev/config-keys.md: configuration keys and the journeys that show each",
         run: config_keys::run,
+    },
+    Task {
+        name: "api",
+        usage: "api [--check]",
+        about: "write crates/fathom/api.txt, the library's public items, or check that it is current",
+        run: api::run,
     },
     Task {
         name: "fuzz",

@@ -44,7 +44,9 @@ static DOOR: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Tests, benches and tasks speak to developers, and are left alone.
 fn is_shipped(path: &str) -> bool {
-    let is_for_developers = path.starts_with("xtask/") || path.contains("/benches/");
+    let is_for_developers = path.starts_with("xtask/")
+        || path.contains("/benches/")
+        || path.starts_with("crates/fathom/examples/");
     !tree::is_test_file(path) && !is_for_developers && !path.ends_with("build.rs")
 }
 
