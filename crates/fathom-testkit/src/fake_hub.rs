@@ -15,7 +15,7 @@ const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// Most headers of a request.
 const HEADERS_MAX: usize = 64;
 
-/// What goes wrong with one request.
+/// Fault of one request.
 #[derive(Clone, Debug)]
 pub enum HubFault {
     /// The connection ends after so many bytes of the body.

@@ -35,7 +35,7 @@ pub const NAME: &str = "drill";
 /// The channel on which a drill reports its rounds.
 pub const CHANNEL: &str = "drill";
 
-/// How the core puts it when nobody decided about an effect in time.
+/// Message of the core when nobody decided about an effect in time.
 const EXPIRED: &str = "nobody said yes in time";
 
 /// An ask that is not answered yet.
@@ -69,7 +69,7 @@ impl DrillAsks {
     }
 }
 
-/// The program.
+/// The program `drill`, which does what its parameters say.
 pub struct DrillProgram {
     params: DrillConfig,
     round: u32,
@@ -377,7 +377,7 @@ impl Program for DrillProgram {
     }
 }
 
-/// Whether an effect that failed like this was not denied by anyone.
+/// True if an effect that failed with this message was denied by nobody.
 fn may_be_wanted_again(detail: &str) -> bool {
     detail
         .strip_prefix(DENIED)

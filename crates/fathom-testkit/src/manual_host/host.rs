@@ -36,12 +36,12 @@ impl Sent {
     }
 }
 
-/// When the log becomes durable.
+/// Moment at which the log becomes durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disk {
     /// With every record.
     Quick,
-    /// When the test says so.
+    /// On command of the test.
     Slow,
 }
 
@@ -54,9 +54,9 @@ pub struct ManualHost {
     pub window_tokens: Option<u64>,
     /// The earlier answer to every call that may use one.
     pub recalled: Option<ModelReply>,
-    /// What is to be carried out, measuring and waiting left out.
+    /// Commands to carry out, without measuring and waiting.
     pub steps: Vec<HostStep>,
-    /// What the run waits for, as of the last event.
+    /// State that the run waits in, as of the last event.
     pub waiting: Option<RunWait>,
     programs: Arc<dyn ProgramFactory>,
     epoch: Epoch,
@@ -194,7 +194,7 @@ impl ManualHost {
         }
     }
 
-    /// How many calls went out and were not taken yet.
+    /// Number of calls that went out and were not taken yet.
     pub fn calls_out(&self) -> usize {
         self.steps
             .iter()
@@ -349,7 +349,7 @@ impl ManualHost {
             .collect()
     }
 
-    /// What the root left, once that is durable and told.
+    /// Result of the root, once it is durable and reported.
     #[track_caller]
     pub fn result(&self) -> &EpisodeResult {
         let told = self.steps.iter().find_map(|step| match step {

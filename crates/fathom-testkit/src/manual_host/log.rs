@@ -19,7 +19,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// How far it reaches.
+    /// Position after the last record.
     pub fn end(&self) -> LogPosition {
         LogPosition(self.entries.len() as u64)
     }
@@ -37,14 +37,14 @@ impl Journal {
             .map(|entry| &entry.record)
     }
 
-    /// What happened to one episode.
+    /// Events of one episode.
     pub fn events(&self, episode: &EpisodeId) -> Vec<EventKind> {
         self.of(episode)
             .map(|record| record.event.kind.clone())
             .collect()
     }
 
-    /// What one episode wanted done.
+    /// Commands of one episode.
     pub fn commands(&self, episode: &EpisodeId) -> Vec<Command> {
         self.of(episode)
             .flat_map(|record| record.commands.clone())

@@ -18,7 +18,7 @@ use fathom_core::packet::{Packet, PacketFrame};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars, Timestamp};
 
-/// When every run of these tests begins.
+/// Start of every run in these tests.
 pub const BEGIN: Timestamp = Timestamp(1_000_000);
 
 /// The time every episode has unless its test says otherwise.
@@ -213,7 +213,7 @@ pub fn measure(request: &ModelRequest, window_tokens: Option<u64>) -> RequestEst
     }
 }
 
-/// What a host that counts bytes says.
+/// Measurement of a host that counts bytes.
 pub fn measured(
     ask: AskId,
     request: &ModelRequest,
@@ -252,7 +252,7 @@ pub fn reply(input_tokens: u64, text: &str) -> ModelReply {
     }
 }
 
-/// What a provider that asks for fewer requests says. It bills nothing.
+/// Failure of a rate-limited provider. It bills nothing.
 pub fn rate_limited(retry_after: Millis) -> ModelFailure {
     ModelFailure {
         retry_after: Some(retry_after),
@@ -268,7 +268,7 @@ pub fn billed(kind: FailureKind, input_tokens: u64, output_tokens: u64) -> Model
     }
 }
 
-/// What a person decides about.
+/// Digest that a person's decision is bound to.
 pub const BINDING: Digest = Digest([7; 32]);
 
 /// Terms that any person meets at any time.

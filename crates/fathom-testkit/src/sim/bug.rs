@@ -59,7 +59,7 @@ pub enum PlantedBug {
     ApprovalUsedTwice,
     /// A settled call counts twice.
     SettleTwice,
-    /// What a child did not use is not given back.
+    /// The unused part of a child's grant is not returned.
     GrantKept,
     /// A child gets a part of more than there is.
     ChildTooRich,
@@ -79,8 +79,8 @@ pub(super) const FORFEIT_SKIPPED: u8 = 3;
 /// A ledger that miscounts.
 pub(super) struct MiscountingBug<const FAULT: u8> {
     ledger: Ledger,
-    /// Whether the limit is what was asked for last. The governor looks at it before it shares, and only then
-    /// is it told that more is left than there is; an auditor who looks at everything sees nothing wrong.
+    /// True if the governor last asked for the limit. It asks before it shares, and only then does the planted bug
+    /// report more than is left; an auditor who looks at everything sees nothing wrong.
     is_sharing: Cell<bool>,
 }
 

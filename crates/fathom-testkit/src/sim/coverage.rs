@@ -1,4 +1,4 @@
-//! What a simulation really went through: a test that covers nothing proves nothing.
+//! Coverage of a simulation: a test that covers nothing proves nothing.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use fathom_core::journal::event::{EventKind, JournalRecord, Signal};
 
 macro_rules! coverage {
     ($($(#[$doc:meta])* $field:ident),+ $(,)?) => {
-        /// How often each thing happened.
+        /// Number of times each event happened.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Coverage {
             $($(#[$doc])* pub $field: u64),+

@@ -1,4 +1,4 @@
-//! What became of every effect, as the journal tells it.
+//! Fate of every effect, from the journal.
 
 use std::collections::BTreeMap;
 
@@ -148,7 +148,7 @@ impl EffectHistory {
         };
     }
 
-    /// What was sent and not settled.
+    /// Effects that were sent and not settled.
     pub(super) fn open(self) -> impl Iterator<Item = SimSender> {
         let open =
             |told: &ReportedOutcome| matches!(told.stage, EffectStage::Sent | EffectStage::Unknown);
@@ -158,7 +158,7 @@ impl EffectHistory {
             .map(|(sender, _)| sender)
     }
 
-    /// What must hold of the whole story once the run is over.
+    /// Checks the rules that hold for the whole history once the run is over.
     pub(super) fn is_orderly<'a>(
         &self,
         uncertain: impl Iterator<Item = &'a SimSender>,

@@ -1,4 +1,4 @@
-//! How owners of a run come and go: taking over, letting go, crashing, and waking up too late.
+//! Owners of a run: taking over, letting go, crashing, and waking up too late.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
