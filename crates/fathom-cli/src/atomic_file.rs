@@ -23,7 +23,7 @@ pub(crate) fn write_original(_why: Unmasked, file: &Path, bytes: &[u8]) -> io::R
     Ok(())
 }
 
-/// What is there under a name.
+/// File that already exists under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Existing {
     Nothing,

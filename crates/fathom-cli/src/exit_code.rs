@@ -1,4 +1,4 @@
-//! How the process ends, as other programs read it.
+//! Exit codes, for other programs.
 
 use std::process::ExitCode;
 

@@ -69,7 +69,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// How long until `at`.
+/// Time left until `at`.
 pub(crate) fn until(clock: &dyn Clock, at: Timestamp) -> Duration {
     let Millis(millis) = at.since(clock.now());
     Duration::from_millis(millis)

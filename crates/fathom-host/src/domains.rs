@@ -1,4 +1,4 @@
-//! What outlives runs and is looked at and changed by them: the symbols, and the histories of sessions.
+//! Domains that outlive runs, which read and change them: the symbols and the session histories.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,7 +31,7 @@ use crate::material::symbol_embedding;
 use crate::models::embedded::EmbeddedModels;
 use crate::runtime::run_reader::{self, RunReader};
 
-/// Where the symbols are.
+/// Location of the symbols.
 #[derive(Clone, Default)]
 pub enum SymbolStoreLocation {
     /// In a file of the home.
@@ -41,7 +41,7 @@ pub enum SymbolStoreLocation {
     Redis(RedisAddress),
 }
 
-/// What a session is asked for.
+/// Request to a session.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
 enum HistoryRequest {
@@ -51,7 +51,7 @@ enum HistoryRequest {
     },
 }
 
-/// What a session answers. The head in the journal is what shows later that the end of the history was cut off.
+/// Answer of a session. The head in the journal shows later if the end of the history was cut off.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct HistoryAnswer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,7 +115,7 @@ fn event(comment: &serde_json::Value, target: &EffectTarget) -> Option<RecordDra
     })
 }
 
-/// Who asks.
+/// The episode that asks.
 pub(crate) struct DomainCaller {
     pub(crate) run: RunId,
     pub(crate) role: AgentRole,
@@ -134,7 +134,7 @@ pub struct DomainStores {
     records: Mutex<Option<Arc<DomainRecords>>>,
     /// One history at a time is written in this process.
     writing: Mutex<()>,
-    /// Where blocks are delivered.
+    /// Channels for the delivery of blocks.
     pub(crate) outlets: Arc<ChannelOutlets>,
 }
 
@@ -175,7 +175,7 @@ impl DomainStores {
         Ok(symbols)
     }
 
-    /// What was delivered on channels, their feeds, and the seeds that are kept for later.
+    /// Store of deliveries, their feeds and the kept seeds.
     pub fn channels(&self) -> Result<ChannelStore, HostError> {
         Ok(self.home.open_channels()?)
     }
@@ -236,7 +236,7 @@ impl DomainStores {
         Ok(self.home.open_history(session, known.as_ref())?)
     }
 
-    /// Where the history ended when a run last wrote to it, by the newest run of the session that did.
+    /// End of the history at the last write of a run, taken from the newest run of the session that wrote.
     fn known_head(&self, session: &str) -> Result<Option<HistoryHead>, HostError> {
         let query = RunQuery::newest(RunQuery::LIMIT_MAX);
         for info in self.journal.list_runs(&query)? {
@@ -259,7 +259,7 @@ impl DomainStores {
         Ok(None)
     }
 
-    /// Whether a run belongs to a session, by its first record.
+    /// True if the run belongs to the session, by its first record.
     fn is_of(&self, run: RunId, session: &str) -> Result<bool, HostError> {
         let Some(started) = run_reader::started(&*self.journal, &self.home, run)? else {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! What can go wrong between a command and a run.
+//! Errors between a command and a run.
 
 use std::io;
 use std::path::PathBuf;
@@ -29,34 +29,24 @@ use crate::view::run::RecordRef;
 pub enum HostError {
     /// The configuration file cannot be read.
     #[error("cannot read `{}`", file.display())]
-    ConfigUnreadable {
-        /// The file.
-        file: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    ConfigUnreadable { file: PathBuf, source: io::Error },
     /// The configuration file says something that it cannot mean.
     #[error("{}:{line}:{} {message}", file.display(), key.as_ref().map(|key| format!(" `{key}`:")).unwrap_or_default())]
     ConfigSyntax {
-        /// The file.
         file: PathBuf,
         /// The line, counted from one.
         line: usize,
         /// The key on that line.
         key: Option<String>,
-        /// What is wrong.
         message: String,
     },
     /// A configured value is above its hard cap.
     #[error("{}:{line}: `{key}` is {value}, but the maximum is {cap}", file.display())]
     OverCap {
-        /// The file.
         file: PathBuf,
         /// The line, counted from one.
         line: usize,
-        /// The key.
         key: &'static str,
-        /// What was asked for.
         value: u64,
         /// The most there may be.
         cap: u64,
@@ -82,7 +72,7 @@ pub enum HostError {
     /// There is nothing to work on.
     #[error("the context contains no readable text")]
     NoMaterial {
-        /// What is there, and why it cannot be read.
+        /// Files that are there but cannot be read, with the reasons.
         skipped: Vec<SkippedFile>,
     },
     /// A file is not what it was when the run began.
@@ -98,7 +88,6 @@ pub enum HostError {
     TextTooLarge {
         /// The name it goes by.
         name: String,
-        /// What it may have.
         bytes_max: u64,
     },
     /// Code cannot be run.
@@ -119,45 +108,26 @@ pub enum HostError {
     /// The records cannot be used.
     #[error(transparent)]
     Records(#[from] RecordStoreError),
-    /// What is kept of channels cannot be used.
+    /// The channel store failed.
     #[error(transparent)]
     Channels(#[from] ChannelStoreError),
     /// A run asked a domain for something that it does not know.
     #[error("invalid request to domain `{domain}`: {cause}")]
-    BadRequest {
-        /// The domain.
-        domain: &'static str,
-        /// Why.
-        cause: String,
-    },
+    BadRequest { domain: &'static str, cause: String },
     /// The charter has no phases.
     #[error("charter `{name}` has no phases")]
-    NoPhases {
-        /// Its name.
-        name: String,
-    },
+    NoPhases { name: String },
     /// The charter has no agency, or not all of it.
     #[error("charter `{name}` has no {what}")]
-    NoAgency {
-        /// Its name.
-        name: String,
-        /// What it lacks.
-        what: String,
-    },
+    NoAgency { name: String, what: String },
     /// The tools of a charter cannot be used.
     #[error("cannot use the tools of charter `{name}`: {cause}")]
-    Tools {
-        /// Its name.
-        name: String,
-        /// Why.
-        cause: String,
-    },
+    Tools { name: String, cause: String },
     /// A brand's folder cannot be used.
     #[error("invalid brand `{}`: {cause}", path.display())]
     Brand {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
         cause: String,
     },
     /// A model cannot be used.
@@ -171,58 +141,28 @@ pub enum HostError {
     Weights(#[from] WeightsError),
     /// The weights are no language model.
     #[error("`{name}` is not a language model")]
-    NoLanguageModel {
-        /// What was asked for.
-        name: String,
-    },
+    NoLanguageModel { name: String },
     /// No run has such an id.
     #[error("run `{prefix}` not found")]
-    NoSuchRun {
-        /// What was asked for.
-        prefix: String,
-    },
+    NoSuchRun { prefix: String },
     /// More than one run has such an id.
     #[error("run ID `{prefix}` is ambiguous: {count} runs match")]
-    AmbiguousRun {
-        /// What was asked for.
-        prefix: String,
-        /// How many fit.
-        count: usize,
-    },
+    AmbiguousRun { prefix: String, count: usize },
     /// Another process works on the run.
     #[error("run `{run}` is in use by another process")]
-    Owned {
-        /// The run.
-        run: RunId,
-    },
+    Owned { run: RunId },
     /// The run is over.
     #[error("run `{run}` has already finished")]
-    Finished {
-        /// The run.
-        run: RunId,
-    },
+    Finished { run: RunId },
     /// There is no such record.
     #[error("run `{run}` has no record {}:{}", place.episode, place.seq)]
-    NoSuchPlace {
-        /// The run.
-        run: RunId,
-        /// The place.
-        place: RecordRef,
-    },
+    NoSuchPlace { run: RunId, place: RecordRef },
     /// The run's content is gone, so it cannot be folded.
     #[error("the content of run `{run}` was shredded")]
-    Shredded {
-        /// The run.
-        run: RunId,
-    },
+    Shredded { run: RunId },
     /// A fold of the journal does not give what the journal says.
     #[error("replay of run `{run}` failed: {count} records differ")]
-    Differs {
-        /// The run.
-        run: RunId,
-        /// How many.
-        count: usize,
-    },
+    Differs { run: RunId, count: usize },
 }
 
 impl HostError {
@@ -267,7 +207,7 @@ impl HostError {
         }
     }
 
-    /// What the user may do about it.
+    /// Next step for the user, as an imperative sentence.
     pub fn hint(&self) -> String {
         match self {
             Self::ConfigUnreadable { .. } => {

@@ -33,7 +33,7 @@ const COLUMNS_MAX: usize = 80;
 #[derive(Serialize)]
 struct ApprovalsJson {
     approvals: Vec<ApprovalJson>,
-    /// How the run came back that the word was about.
+    /// Results of the run that the decision was about.
     #[serde(skip_serializing_if = "Option::is_none")]
     results: Option<Vec<ResultJson>>,
 }
@@ -211,7 +211,7 @@ fn told(
     Ok(exit)
 }
 
-/// What a run that waits for a person asks.
+/// Requests of a run that waits for a person.
 pub(crate) fn asked_by(app: &App, followed: &FinishedRun) -> Result<Vec<ApprovalView>, CliError> {
     if !matches!(followed.end, RunEnd::Waiting(RunWait::Approval)) {
         return Ok(Vec::new());

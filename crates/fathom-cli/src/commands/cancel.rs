@@ -16,10 +16,10 @@ use crate::terminal::output;
 use crate::terminal::styled_line::StyledLine;
 use crate::view::result_json;
 
-/// How often the journal is asked whether the owner has ended the run.
+/// Interval at which the journal is checked for the end of the run.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How long the owner may take to end it.
+/// Maximum time for the owner to end the run.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) async fn cancel(app: &App, name: &str) -> Result<ExitStatus, CliError> {

@@ -63,7 +63,7 @@ fn named<'a>(
     }
 }
 
-/// What a check found.
+/// Result of a check.
 #[derive(Serialize)]
 struct CheckJson<'a> {
     ok: bool,
@@ -187,7 +187,7 @@ struct ShowJson<'a> {
     folder: Option<&'a Path>,
     digest: String,
     tokens: TokenRows<'a>,
-    /// Where blocks go, with what the charter does not say.
+    /// Destinations of blocks, defaults included.
     routes: ChannelRoutes,
     warnings: &'a [Finding],
 }
@@ -306,7 +306,7 @@ fn show_lines(charter: &Charter, tokens: &TokenRows<'_>) -> Vec<StyledLine> {
     lines
 }
 
-/// Where the blocks of each marker go.
+/// Destinations of the blocks of each marker.
 fn routes(charter: &Charter) -> Vec<BudgetRow> {
     let rows = charter.routes();
     let row = |marker: Marker| {
@@ -440,7 +440,7 @@ fn prompts(charter: &Charter, tokens: &TokenRows<'_>) -> Vec<BudgetRow> {
     rows.collect()
 }
 
-/// How votes are taken, profile by profile.
+/// Voting rules by profile.
 fn rules(council: &CouncilCharter) -> Vec<BudgetRow> {
     let profiles = [("remote", &council.remote), ("local", &council.local)];
     let rows = profiles.map(|(name, rules)| {

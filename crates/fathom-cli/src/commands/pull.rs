@@ -33,7 +33,7 @@ struct OneJson {
 struct FileJson {
     path: PathBuf,
     bytes: u64,
-    /// Where it came from; null when it was there already.
+    /// Source of the download; null when the weights were already installed.
     source: Option<String>,
 }
 

@@ -30,7 +30,7 @@ struct RedactJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     spans: Vec<EntitySpan>,
-    /// Whether a person should look at it.
+    /// True if a person should review it.
     needs_review: bool,
 }
 
@@ -151,7 +151,7 @@ fn open(file: Option<&Path>) -> Result<Box<dyn Read>, CliError> {
     }
 }
 
-/// Where something was found, never what it was.
+/// Place of a finding, never its content.
 fn line(span: &EntitySpan) -> StyledLine {
     StyledLine::new()
         .with(

@@ -199,7 +199,7 @@ fn show(end: &CellResult, form: OutputFormat) -> Result<(), CliError> {
     }
 }
 
-/// What was printed, with a mark for what is left out.
+/// Printed output, with a mark for omitted parts.
 fn whole(output: &CellOutput) -> String {
     let head = output.head.as_str();
     let Some(tail) = &output.tail else {

@@ -53,7 +53,7 @@ pub(crate) async fn resume(app: &App, name: Option<&str>) -> Result<ExitStatus, 
     }
 }
 
-/// How a run came back, as a program reads it.
+/// Result of a run, as a program reads it.
 pub(super) fn told(app: &App, followed: &FinishedRun) -> Result<Option<ResultJson>, CliError> {
     let asked = approvals::asked_by(app, followed)?;
     let asked = asked.into_iter().map(ApprovalJson::from).collect();

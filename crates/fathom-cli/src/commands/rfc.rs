@@ -271,7 +271,7 @@ struct DiffJson<'a> {
     needed: Option<CharterVersion>,
 }
 
-/// What is different between two charters.
+/// Differences between two charters.
 pub(super) fn diff(
     old: &str,
     new: &str,

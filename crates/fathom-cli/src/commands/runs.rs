@@ -118,7 +118,7 @@ impl From<ListedRun> for RunJson {
     }
 }
 
-/// Which columns go first when the question has too little room.
+/// Columns in the order in which they are dropped when the question has too little room.
 const DROPPED: [&str; 6] = ["program", "model", "calls", "cost", "tokens", "age"];
 
 const MODEL_COLUMNS_MAX: usize = 28;

@@ -133,7 +133,7 @@ pub(crate) fn carry_out(
     }
 }
 
-/// How much of a symbol is shown.
+/// Amount of detail shown of a symbol.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ListDetail {
     Line,

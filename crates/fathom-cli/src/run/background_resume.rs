@@ -22,7 +22,7 @@ const RUNS_MAX: usize = 16;
 /// Notes that may wait to be shown.
 const NOTES_MAX: usize = 32;
 
-/// What goes on beside.
+/// Runs that are resumed in the background.
 pub(crate) struct BackgroundResume {
     work: Option<ResumeWork>,
     notes: mpsc::Receiver<StyledLine>,

@@ -1,4 +1,4 @@
-//! What a run that came back means for stdout and the exit code.
+//! Converts a finished run to output on stdout and an exit code.
 
 use fathom_core::episode::result::EpisodeStatus;
 use fathom_core::run::step::RunWait;
@@ -92,7 +92,7 @@ pub(crate) fn print_answer(app: &App, followed: &FinishedRun) -> Result<(), CliE
     output::print_answer(&answer)
 }
 
-/// Why a result is not simply ok.
+/// Reasons why a result is not simply ok.
 fn trouble(followed: &FinishedRun) -> Vec<StyledLine> {
     let root = followed.story.root();
     let Some(result) = root.and_then(|root| root.result.as_ref()) else {

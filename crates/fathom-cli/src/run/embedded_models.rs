@@ -34,7 +34,7 @@ pub(crate) fn settle(runtime: &Runtime, models: &mut ModelSet) -> Result<Vec<Str
     Ok(warnings)
 }
 
-/// What the embedded models of a run took: tokens a second, and the memory of this process.
+/// Usage of the run's embedded models: tokens a second, and the memory of this process.
 pub(crate) fn used(story: &RunView) -> Option<StyledLine> {
     let speed = story.speed()?;
     let LocalSpeed {

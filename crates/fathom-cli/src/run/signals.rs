@@ -13,7 +13,7 @@ pub(crate) struct InterruptSignals {
     heard: u32,
 }
 
-/// What a signal means: the first is a wish, the second an order.
+/// Meaning of a signal: the first asks for an orderly end, the second forces one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interrupt {
     /// Let go of what is under way.

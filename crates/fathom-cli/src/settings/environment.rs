@@ -89,7 +89,7 @@ pub(crate) fn key(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|key| !key.is_empty())
 }
 
-/// Whether a value means yes.
+/// True if the value means yes.
 pub(crate) fn is_on(value: &str) -> bool {
     matches!(value, "1" | "true" | "yes" | "on")
 }

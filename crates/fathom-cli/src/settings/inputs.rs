@@ -1,4 +1,4 @@
-//! What the user hands in: the question, material for the prompt, a rubric.
+//! Inputs of the user: the question, material for the prompt, a rubric.
 
 use std::io::{self, IsTerminal as _, Read};
 use std::path::{Path, PathBuf};

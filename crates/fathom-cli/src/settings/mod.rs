@@ -1,4 +1,4 @@
-//! What the flags, the variables and `fathom.toml` mean together, checked once.
+//! Effective settings from flags, variables and `fathom.toml`, checked once.
 
 pub(crate) mod environment;
 pub(crate) mod inputs;
@@ -30,7 +30,7 @@ use crate::settings::models::{ModelArg, ModelArgs};
 
 const CONFIG_FILE: &str = "fathom.toml";
 
-/// What goes to stdout.
+/// Format of stdout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputFormat {
     /// Text for people.
@@ -39,18 +39,18 @@ pub(crate) enum OutputFormat {
     Json,
 }
 
-/// How much goes to stderr.
+/// Amount of output on stderr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verbosity {
     /// Errors.
     Quiet,
-    /// How the run gets on.
+    /// Progress of the run.
     Usual,
     /// Its records too.
     Verbose,
 }
 
-/// What happens to other unfinished runs.
+/// Treatment of other unfinished runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OtherRuns {
     /// They are resumed.
@@ -62,7 +62,7 @@ pub(crate) enum OtherRuns {
 /// The argument that makes this program a worker of the sandbox. Nobody types it.
 pub(crate) const WORKER: &str = "sandbox-worker";
 
-/// What the command is to go by.
+/// Effective settings of one command.
 #[derive(Clone, Debug)]
 pub(crate) struct RunSettings {
     pub(crate) home: PathBuf,
@@ -76,19 +76,19 @@ pub(crate) struct RunSettings {
     /// The depth that was asked for, in the program's own counting, and by what.
     depth: Option<(&'static str, u64)>,
     pub(crate) concurrency: u32,
-    /// What runs code that a model wrote.
+    /// Interpreter for code that a model wrote.
     pub(crate) interpreter: InterpreterChoice,
     pub(crate) direct: direct::DirectConfig,
     pub(crate) model: ModelArgs,
     /// The charter as it was named, and the folder from which a path is meant.
     pub(crate) charter: ModelArg,
-    /// Where weights lie; unknown where the user has neither a cache nor a home.
+    /// Folder of weights; unknown if the user has neither a cache nor a home.
     pub(crate) models_folder: Option<PathBuf>,
     /// The model hub, when it is not the usual one.
     pub(crate) hub_url: Option<String>,
-    /// Where the symbols are.
+    /// Location of the symbols.
     pub(crate) symbols: SymbolStoreConfig,
-    /// Who may decide what.
+    /// Roles of people.
     pub(crate) people: Option<ApproverRoster>,
     /// The channel on Discord.
     pub(crate) discord: Option<DiscordTarget>,
@@ -99,13 +99,13 @@ pub(crate) struct RunSettings {
 }
 
 impl RunSettings {
-    /// What runs in this process, with the folder of weights.
+    /// Embedded models, with the folder of weights.
     pub(crate) fn embedded(&self) -> EmbeddedModels {
         let own = self.home.join("models");
         EmbeddedModels::new(self.models_folder.clone().unwrap_or(own))
     }
 
-    /// Where code that a model wrote runs. The interpreter that needs no Python is this very program.
+    /// Sandbox for code that a model wrote. The interpreter that needs no Python is this very program.
     pub(crate) fn sandbox(&self) -> Sandbox {
         let worker = std::env::current_exe().ok().map(|program| WorkerCommand {
             program,
@@ -134,7 +134,7 @@ impl RunSettings {
         depth.transpose()
     }
 
-    /// What a run of these settings may do.
+    /// Contract of a run with these settings.
     pub(crate) fn contract(&self) -> Contract {
         Contract {
             recursion: self.recursion.clone(),
@@ -161,7 +161,7 @@ impl RunSettings {
     }
 }
 
-/// Whether `--json` was asked for, for errors that come before anything else is known.
+/// True if `--json` was given, for errors that come before anything else is known.
 pub(crate) fn wants_json(
     arguments: &[OsString],
     look_up: impl Fn(&str) -> Option<OsString>,
@@ -495,7 +495,7 @@ where
     T::try_from(value).map_err(|_| over())
 }
 
-/// Whether there is such a file. One that cannot be looked at is read all the same, for the error that says why.
+/// True if the file exists. One that cannot be examined is read all the same, for the error that gives the reason.
 fn is_there(file: &Path) -> bool {
     std::fs::metadata(file).map_or_else(
         |error| !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),

@@ -1,4 +1,4 @@
-//! Which models a run speaks to, as `PROVIDER/NAME` says it.
+//! Models of a run, each named `PROVIDER/NAME`.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! How a download gets on, on stderr: a bar drawn in place on a terminal, as plain lines elsewhere.
+//! Progress of a download on stderr: a bar drawn in place on a terminal, plain lines elsewhere.
 
 use std::io::Stderr;
 
@@ -24,7 +24,7 @@ const STEPS: u64 = 4;
 pub(crate) struct DownloadMeter {
     way: DrawMode,
     clock: SystemClock,
-    /// What is being downloaded: since when, and from how many bytes on.
+    /// The present download: its name, its start, and the bytes it started from.
     since: Option<(String, Timestamp, u64)>,
     drawn_at: Timestamp,
     /// The last step that was told in a pipe.
@@ -75,7 +75,7 @@ impl DownloadMeter {
         self.since = None;
     }
 
-    /// What a step of a download looks like now.
+    /// Average speed after a step of a download.
     fn moving(&mut self, progress: &InstallProgress) -> Option<MovingAverage> {
         let (file, verb, done_bytes, total_bytes) = match progress {
             InstallProgress::Downloading {
@@ -195,7 +195,7 @@ impl MovingAverage {
     }
 }
 
-/// What is said once and stays.
+/// Line that is printed once and stays.
 fn said(progress: &InstallProgress) -> Option<StyledLine> {
     let line = match progress {
         InstallProgress::Waiting { file } => {

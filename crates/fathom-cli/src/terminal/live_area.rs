@@ -9,7 +9,7 @@ pub(crate) const SHOW_CURSOR: &str = "\u{1b}[?25h";
 const CLEAR_LINE: &str = "\u{1b}[2K";
 const CLEAR_BELOW: &str = "\u{1b}[J";
 
-/// Whether escape codes for colour are written.
+/// Use of escape codes for colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Colour {
     Yes,

@@ -13,7 +13,7 @@ use fathom_output::redact::{RULES_BYTES_MAX, RedactRules, RedactedText, TextReda
 use crate::error::CliError;
 use crate::settings::inputs;
 
-/// What stands in place of a text that cannot be filtered.
+/// Replacement of a text that cannot be filtered.
 const WITHHELD: &str = "[withheld]";
 
 /// Made when something is first said: a command that says nothing from outside does not pay for it.
@@ -25,12 +25,12 @@ static OWN: OnceLock<TextRedactor> = OnceLock::new();
 static IS_LIFTED: AtomicBool = AtomicBool::new(false);
 static HAS_MASKED: AtomicBool = AtomicBool::new(false);
 
-/// What leaves as it is, by the will of the person who asked for it. `docs/redaction.md` lists the same.
+/// Output that stays unmasked, by the will of the person who asked for it. `docs/redaction.md` has the same list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unmasked {
-    /// What `fathom redact` let through.
+    /// Output of `fathom redact`.
     Redact,
-    /// What `fathom redact --open` opened.
+    /// Output of `fathom redact --open`.
     Opened,
     /// `fathom symbols export`.
     SymbolsExport,
@@ -91,7 +91,7 @@ pub(crate) fn lift(_why: Unmasked) {
     IS_LIFTED.store(true, Ordering::Relaxed);
 }
 
-/// Whether anything was masked by now.
+/// True if anything was masked so far.
 pub(crate) fn has_masked() -> bool {
     HAS_MASKED.load(Ordering::Relaxed)
 }
@@ -143,7 +143,7 @@ fn filtered(text: &str) -> Option<RedactedText> {
     Some(redacted)
 }
 
-/// What may be shown of a text of which more is to come: a value whose end is missing is held back.
+/// Presentable part of a text of which more is to come: a value whose end is missing is held back.
 pub(crate) fn masked_so_far(text: &str) -> String {
     if IS_LIFTED.load(Ordering::Relaxed) {
         return text.to_owned();

@@ -39,7 +39,7 @@ pub(crate) fn stderr_size() -> Option<(usize, usize)> {
     Some((usize::from(width.0), usize::from(height.0)))
 }
 
-/// Whether stderr is a terminal in which lines can be drawn anew.
+/// True if stderr is a terminal in which lines can be redrawn.
 pub(crate) fn stderr_can_redraw() -> bool {
     let is_dumb = environment::look_up("TERM").is_none_or(|term| term == "dumb");
     stderr().is_terminal() && stderr_size().is_some() && !is_dumb
@@ -143,12 +143,12 @@ pub(crate) fn say_help(text: &str) {
     let _ = write!(AutoStream::auto(stderr()).lock(), "{text}");
 }
 
-/// Whether a person sees stdout and stderr in one place.
+/// True if stdout and stderr go to the same terminal.
 pub(crate) fn both_are_terminals() -> bool {
     stdout().is_terminal() && stderr().is_terminal()
 }
 
-/// Where log lines go: to stderr, one write an event.
+/// Writer of log lines to stderr, one write per event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogWriter;
 

@@ -9,7 +9,7 @@ use fathom_output::redact::RedactedText;
 use crate::terminal::masking;
 use crate::terminal::plain_text::{clip, columns};
 
-/// What a piece of a line is.
+/// Role of a piece of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineStyle {
     /// Said plainly.
@@ -171,7 +171,7 @@ fn tones(lines: &[StyledLine]) -> Vec<(usize, LineStyle)> {
     tones
 }
 
-/// Where something was found, in order; what touches is one.
+/// Places of findings, in order; adjacent ones are merged.
 fn joined(redacted: &RedactedText) -> Vec<(usize, usize)> {
     let mut joined: Vec<(usize, usize)> = Vec::new();
     for span in &redacted.spans {
@@ -202,7 +202,7 @@ impl StyledWrapper<'_> {
         }
     }
 
-    /// What stands in place of something at `start`: all that comes before `after`.
+    /// Replaces the text from `start` up to `after`.
     fn replace(&mut self, start: usize, after: &str) {
         let (_, tone) = self.tone(start);
         let length = if after.is_empty() {

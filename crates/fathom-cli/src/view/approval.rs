@@ -23,7 +23,7 @@ const REPORT_CHARS_MAX: usize = 300;
 
 /// Columns of the names on the left.
 const NAME_COLUMNS: usize = 9;
-/// What stands before lines that hold nothing of ours.
+/// Prefix of lines that hold text from outside.
 const BAR: &str = "| ";
 /// Least columns for what stands on the right.
 const TEXT_COLUMNS_MIN: usize = 20;
@@ -320,7 +320,7 @@ pub(crate) struct ApprovalJson {
     taint: Vec<fathom_core::effect::TaintedArgument>,
     rule: Option<String>,
     dry_run: Option<DryRunJson>,
-    /// Whether it can be taken back, and by what.
+    /// Reversibility of the effect, and its inverse.
     undo: Option<Reversibility>,
 }
 

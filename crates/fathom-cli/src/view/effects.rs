@@ -1,4 +1,4 @@
-//! What a run did outside, for people and for programs.
+//! Effects of a run, for people and for programs.
 
 use fathom_core::effect::{EffectState, PolicyDecision};
 use fathom_host::view::effects::EffectView;

@@ -1,4 +1,4 @@
-//! How a run gets on, on stderr: drawn in place on a terminal, as plain lines elsewhere.
+//! Progress of a run on stderr: drawn in place on a terminal, plain lines elsewhere.
 
 use std::io::Stderr;
 
@@ -32,7 +32,7 @@ pub(crate) struct ShownState<'a> {
     pub(crate) story: &'a RunView,
 }
 
-/// Where progress goes.
+/// Destination of progress.
 pub(crate) enum ProgressView {
     /// Nowhere.
     Silent,
@@ -42,7 +42,7 @@ pub(crate) enum ProgressView {
     Live(Box<LiveView>),
 }
 
-/// What is drawn in place.
+/// Display that is redrawn in place.
 pub(crate) struct LiveView {
     painter: LiveArea<Stderr>,
     frame: usize,
@@ -188,7 +188,7 @@ pub(crate) fn picture(
     lines
 }
 
-/// What the run's tickets ask of a person.
+/// Requests to a person in the run's tickets.
 pub(crate) fn asked_of_people(story: &RunView, width: usize) -> Vec<StyledLine> {
     const HEAD: &str = "review  ";
     let result = story.root().and_then(|root| root.result.as_ref());

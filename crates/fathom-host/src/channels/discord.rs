@@ -24,14 +24,15 @@ use crate::effects::run_gateway::pause;
 
 /// Longest wait for a limit before a message is given up.
 const WAIT_MAX: Duration = Duration::from_mins(1);
-/// How often a message is tried that did not get through.
+/// Maximum number of attempts for a message that does not get through.
 const TRIES_MAX: u32 = 4;
 /// The wait between two tries that Discord said nothing about.
 const AGAIN_AFTER: Millis = Millis(500);
-/// How long after its first try a bot's message is sent again. Discord looks for a nonce among the last minutes only.
+/// Time after its first attempt within which a bot's message may be sent again: Discord looks for a nonce only among
+/// the last few minutes.
 const KNOWN_FOR: Millis = Millis(120_000);
 
-/// Where messages go.
+/// Destination of messages on Discord.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DiscordTarget {
@@ -64,19 +65,30 @@ enum DiscordSender {
     Bot,
 }
 
+/// A destination that cannot be meant.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DiscordTargetError {
+    /// IDs are numbers of at most 20 digits, and go into a path as they are.
+    #[error("invalid Discord ID `{id}`")]
+    InvalidId { id: String },
+    /// None or both are set.
+    #[error("set exactly one of `webhook` and `channel`")]
+    Ambiguous,
+}
+
 impl DiscordTarget {
-    /// What is wrong with it, if anything.
-    pub fn check(&self) -> Result<(), String> {
+    /// Checks that the destination is complete and its IDs are numbers.
+    pub fn check(&self) -> Result<(), DiscordTargetError> {
         self.way().map(drop)
     }
 
-    fn way(&self) -> Result<(DiscordSender, String), String> {
+    fn way(&self) -> Result<(DiscordSender, String), DiscordTargetError> {
         let number = |id: &str| {
             let is_number =
                 !id.is_empty() && id.len() <= 20 && id.bytes().all(|b| b.is_ascii_digit());
             is_number
                 .then(|| id.to_owned())
-                .ok_or_else(|| format!("invalid Discord ID `{id}`"))
+                .ok_or_else(|| DiscordTargetError::InvalidId { id: id.to_owned() })
         };
         match (&self.webhook, &self.channel) {
             (Some(id), None) => Ok((
@@ -87,7 +99,7 @@ impl DiscordTarget {
                 let path = format!("/api/v10/channels/{}/messages", number(id)?);
                 Ok((DiscordSender::Bot, path))
             }
-            _ => Err("set exactly one of `webhook` and `channel`".to_owned()),
+            _ => Err(DiscordTargetError::Ambiguous),
         }
     }
 }
@@ -132,7 +144,7 @@ impl OutgoingBlock<'_> {
     }
 }
 
-/// What became of one try.
+/// Outcome of one attempt.
 enum PostOutcome {
     /// It is there.
     Sent,
@@ -181,10 +193,9 @@ impl DiscordChannel {
         post: &OutgoingBlock<'_>,
         free_from: &mut Timestamp,
     ) -> Result<(), ChannelError> {
-        let (sender, path) = self
-            .at
-            .way()
-            .map_err(|what| ChannelError::Settings { what })?;
+        let (sender, path) = self.at.way().map_err(|error| ChannelError::Settings {
+            what: error.to_string(),
+        })?;
         let variable = &self.at.token_env;
         let token = (self.read_env)(variable).ok_or_else(|| ChannelError::NoToken {
             variable: variable.clone(),
@@ -258,7 +269,7 @@ impl BlockSender {
         Err(last)
     }
 
-    /// Whether a message that was first tried at one time may be sent again at another.
+    /// True if a message first tried at `begun_at` may be sent again at `again_at`.
     fn is_known_again(&self, begun_at: Timestamp, again_at: Timestamp) -> bool {
         match self.sender {
             DiscordSender::Webhook => false,

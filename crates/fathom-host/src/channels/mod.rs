@@ -24,7 +24,7 @@ use fathom_output::routes::BlockFormat;
 use fathom_store::channels::{ChannelStore as Kept, DeliveryId, NewSeed, SeedKind};
 use fathom_store::{HomeFolder, Journal};
 
-pub use discord::DiscordTarget;
+pub use discord::{DiscordTarget, DiscordTargetError};
 pub use error::ChannelError;
 
 use crate::clock::Clock;
@@ -41,14 +41,14 @@ pub(crate) struct ChannelOutlets {
     open: Mutex<Option<OpenChannels>>,
 }
 
-/// What every delivery needs, made when the first one comes.
+/// Resources that all deliveries share, opened with the first one.
 #[derive(Clone)]
 struct OpenChannels {
     kept: Kept,
     filter: TextRedactor,
 }
 
-/// Which ask of which episode a delivery belongs to.
+/// The ask and the episode that a delivery belongs to.
 pub(crate) struct DeliveryAsk {
     pub(crate) run: RunId,
     pub(crate) episode: EpisodeId,

@@ -29,9 +29,8 @@ pub struct SourceLocation {
 pub struct Finding {
     /// The file, from the charter's folder, with slashes.
     pub file: String,
-    /// Where in the file, unless it is about all of it.
+    /// Place in the file; none if the finding is about all of it.
     pub place: Option<SourceLocation>,
-    /// What it is.
     pub flaw: CharterProblem,
 }
 
@@ -41,12 +40,12 @@ impl Finding {
         self.flaw.code()
     }
 
-    /// What the user may do about it.
+    /// Next step for the user, as an imperative sentence.
     pub fn hint(&self) -> String {
         self.flaw.hint()
     }
 
-    /// Where it comes in a list: `charter.toml` first, then file by file, from top to bottom.
+    /// Sort key of a list: `charter.toml` first, then file by file, from top to bottom.
     pub(super) fn order(&self) -> (bool, String, usize, usize) {
         let place = self.place.as_ref();
         let place = place.map_or((0, 0), |place| (place.line, place.column));

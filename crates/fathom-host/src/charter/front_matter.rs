@@ -9,7 +9,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 use super::limits;
 
-/// Why a head cannot be read, and where.
+/// Reason why a head cannot be read, with its place.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FrontMatterError {
     pub(super) at: Range<usize>,
@@ -158,7 +158,7 @@ fn up_to(span: &Range<usize>, bracket: &Range<usize>) -> Range<usize> {
     span.start..end
 }
 
-/// What a word without quotes is: nothing, true or false, a number, else text. Nothing counts as an empty text.
+/// Value of an unquoted word: null, a boolean, a number, else text. Null counts as an empty text.
 fn plain(word: Cow<'_, str>) -> DeValue<'_> {
     match word {
         Cow::Borrowed("~" | "null" | "Null" | "NULL") => DeValue::String(Cow::default()),

@@ -18,12 +18,12 @@ pub(crate) const IDENTITY_FILE: &str = "identity.toml";
 /// The file of the persona.
 pub(super) const PERSONA_FILE: &str = "persona.toml";
 
-/// Who speaks. It does not change in normal operation, and no persona overrules it.
+/// Identity of the speaker. It does not change in normal operation, and no persona overrules it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdentityText {
-    /// What it is like.
+    /// Character traits.
     pub traits: Vec<String>,
-    /// What it always keeps to.
+    /// Rules that always hold.
     pub core_rules: Vec<String>,
     /// The creator's signature. One that does not fit is refused when the charter loads; whose it is, is asked when a
     /// run begins.
@@ -49,14 +49,13 @@ impl IdentityText {
     }
 }
 
-/// How it speaks: tone and style, and layers that a project adds.
+/// Manner of speaking: tone and style, and layers that a project adds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonaText {
-    /// The tone.
     pub tone: String,
     /// Notes on style.
     pub style_notes: String,
-    /// What it keeps from.
+    /// Things that the persona avoids.
     pub constraints: Vec<String>,
     /// Further layers, in their order.
     pub layers: Vec<PersonaLayer>,
@@ -65,9 +64,7 @@ pub struct PersonaText {
 /// A part of a persona: context, a part to play, tools at hand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonaLayer {
-    /// Its name.
     pub name: String,
-    /// What it adds.
     pub text: String,
 }
 

@@ -57,7 +57,7 @@ impl InstructionStage {
 /// A task instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageInstruction {
-    /// What the model is told.
+    /// Instructions to the model.
     pub text: String,
     /// The stage that tells it.
     pub stage: InstructionStage,

@@ -1,4 +1,4 @@
-//! How much of everything a charter may have. What a packet may hold is said in the core.
+//! Limits on the contents of a charter. Limits of a packet are in the core.
 
 use std::ops::RangeInclusive;
 

@@ -26,7 +26,7 @@ pub(super) const FILE: &str = "charter.toml";
 /// Programs that a router may name.
 const PROGRAMS: [&str; 3] = [direct::NAME, council::NAME, tools_loop::NAME];
 
-/// How large a packet may be.
+/// Maximum packet size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "MtuRecord", try_from = "MtuRecord")]
 pub enum PacketMtu {
@@ -89,7 +89,7 @@ impl TryFrom<MtuRecord> for PacketMtu {
     }
 }
 
-/// How the room that is left in a packet of the phase loop is shared out, in thousandths.
+/// Shares of the sections of a phase loop's packet in the room that is left, in thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PacketSections {
     /// The agent roster.
@@ -110,7 +110,7 @@ impl Default for PacketSections {
     }
 }
 
-/// Which program answers which command.
+/// Programs by the command that starts them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandRouter {
     /// The program of `fathom ask`.
@@ -131,7 +131,7 @@ impl Default for CommandRouter {
     }
 }
 
-/// What `charter.toml` says, checked.
+/// Checked contents of `charter.toml`.
 #[derive(Clone, Debug)]
 pub(super) struct CharterManifest {
     pub(super) protocol: CharterVersion,
@@ -402,7 +402,7 @@ fn sections(
 
 /// A number that is not negative in thousandths, where there are at most so many and that loses nothing.
 pub(super) fn thousandths(number: f64, milli_max: u16) -> Option<u16> {
-    /// How far a decimal fraction may lie from the binary one next to it.
+    /// Maximum distance of a decimal fraction from the nearest binary one.
     const ROUNDING: f64 = 1e-9;
     let is_same = |milli: &u16| (f64::from(*milli) / 1000.0 - number).abs() < ROUNDING;
     (0..=milli_max).find(is_same)
@@ -441,10 +441,10 @@ fn router(
     router
 }
 
-/// Why something is no name.
+/// Rule for a name, as its error states it.
 pub(super) const SLUG: &str = "a name starts with a letter, uses only lowercase letters, digits, `-` and `_`, and has at most 64 characters";
 
-/// Whether a text can be a name or an id: it is safe as a file's name and in a terminal.
+/// True if the text can be a name or an ID: it is safe as a file name and in a terminal.
 pub(super) fn is_slug(text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     text.starts_with(|c: char| c.is_ascii_lowercase())

@@ -54,7 +54,7 @@ pub use problem::CharterProblem;
 pub use routes::ChannelRoutes;
 pub(crate) use run_frame::charter_files;
 pub use starter::{WrittenCharter, write};
-pub use tool_policies::ToolPolicies;
+pub use tool_policies::{PlaceholderError, ToolPolicies};
 pub use version::{CharterVersion, PROTOCOL, VersionError};
 
 use crate::config::PartialBudget;
@@ -78,19 +78,16 @@ pub const HOME_FOLDER: &str = "charters";
 pub struct Charter {
     /// Version of the protocol it is written for.
     pub protocol: CharterVersion,
-    /// Its name.
     pub name: String,
     /// Its own version.
     pub version: CharterVersion,
-    /// What it is for.
+    /// Purpose of the charter.
     pub description: String,
-    /// How large a packet may be.
+    /// Maximum packet size.
     pub mtu: PacketMtu,
-    /// How a packet of the phase loop is shared out.
+    /// Shares of the sections of a phase loop's packet.
     pub sections: PacketSections,
-    /// Who speaks.
     pub identity: IdentityText,
-    /// How it speaks.
     pub persona: PersonaText,
     /// The registry of task instructions; empty, or with the five initial ones.
     pub instructions: BTreeMap<String, StageInstruction>,
@@ -100,7 +97,7 @@ pub struct Charter {
     pub prompts: BTreeMap<String, PromptFile>,
     /// Models of the council's roles, as they are written; [`Charter::model`] is the one to ask.
     pub roles: ModelRoles<Option<ModelSpec>>,
-    /// Which program answers which command.
+    /// Programs by the command that starts them.
     pub router: CommandRouter,
     /// Parts of the budget.
     pub budget: PartialBudget,
@@ -111,17 +108,15 @@ pub struct Charter {
     pub recursion: Option<RecursionPolicy>,
     /// Parameters of `direct`.
     pub direct: Option<direct::DirectConfig>,
-    /// The council.
     pub council: Option<CouncilCharter>,
     /// The phase loop.
     pub phases: Option<PhasesCharter>,
-    /// The agency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agency: Option<AgencyCharter>,
-    /// How it thinks in stages.
+    /// Settings for staged thinking.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stages: Option<stages::StagesConfig>,
-    /// Where blocks go, by their markers.
+    /// Destinations of blocks by marker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routes: Option<ChannelRoutes>,
     /// Tools and policies.
@@ -130,19 +125,19 @@ pub struct Charter {
     /// The folder it was read from; a built-in one has none.
     #[serde(skip)]
     pub folder: Option<PathBuf>,
-    /// What is worth a word, though it can be used.
+    /// Findings that do not prevent its use.
     #[serde(skip)]
     pub warnings: Vec<Finding>,
 }
 
-/// What a check of a charter found.
+/// Result of checking a charter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckReport {
     /// The charter, when nothing is wrong.
     pub charter: Option<Charter>,
-    /// What is wrong.
+    /// Findings that prevent its use.
     pub problems: Vec<Finding>,
-    /// What is worth a word.
+    /// Findings that do not prevent its use.
     pub warnings: Vec<Finding>,
 }
 
@@ -156,7 +151,7 @@ impl CheckReport {
     }
 }
 
-/// What a user means by the name or the path of a charter.
+/// Meaning of the name or path that a user gave for a charter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum CharterRef {
     BuiltIn(CharterFiles),

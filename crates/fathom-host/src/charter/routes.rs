@@ -19,7 +19,7 @@ pub type ChannelRoutes = BTreeMap<String, Vec<ChannelRoute>>;
 pub(super) type RoutesTable = BTreeMap<Spanned<String>, Spanned<Value>>;
 
 impl Charter {
-    /// Where its blocks go: as it says, and where it says nothing as the protocol does.
+    /// Destinations of blocks, with the protocol's defaults for absent keys.
     pub fn routes(&self) -> ChannelRoutes {
         self.routes
             .clone()

@@ -1,4 +1,4 @@
-//! What a run takes from a charter, and a charter from a run.
+//! Converts a charter to the frame of a run, and a frame back to a charter.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -68,7 +68,7 @@ impl Charter {
         check_files(&files.collect(), FindingList::default(), &|_| 0).charter(name)
     }
 
-    /// What every packet of a run under this charter is framed with.
+    /// Frame of every packet of a run under this charter.
     pub fn frame(&self) -> PacketFrame {
         let texts = self.instructions.iter();
         PacketFrame {

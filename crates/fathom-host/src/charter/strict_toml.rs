@@ -33,7 +33,7 @@ pub(super) struct CharterSource<'a> {
     pub(super) keyed: Range<usize>,
 }
 
-/// What a file says, and the keys that were left out because of a complaint.
+/// Contents of a file, and the keys that findings exclude from it.
 #[derive(Debug)]
 pub(super) struct ParsedSource<T> {
     pub(super) value: T,
@@ -45,7 +45,7 @@ pub(super) struct ParsedSource<T> {
 pub(super) struct DroppedKeys(BTreeSet<String>);
 
 impl DroppedKeys {
-    /// Whether this key was there.
+    /// True if the file has this key.
     pub(super) fn has(&self, key: &str) -> bool {
         self.0.contains(key)
     }
@@ -215,7 +215,7 @@ impl<'a> CharterSource<'a> {
         entries
     }
 
-    /// Where a span of the keyed part begins, and its line.
+    /// Position where a span of the keyed part begins.
     pub(super) fn place(&self, span: &Range<usize>) -> SourceLocation {
         let start = self.keyed.start.saturating_add(span.start);
         let end = self.keyed.start.saturating_add(span.end);
@@ -223,7 +223,7 @@ impl<'a> CharterSource<'a> {
     }
 }
 
-/// Where a span of `text` begins, and its line.
+/// Position where a span of `text` begins.
 pub(super) fn place(text: &str, span: Range<usize>) -> SourceLocation {
     let start = text.floor_char_boundary(span.start);
     let end = text.ceil_char_boundary(span.end).max(start);
@@ -279,7 +279,7 @@ fn prune(table: &mut DeTable<'_>, span: &Range<usize>) -> Option<Vec<String>> {
     Some(vec![key])
 }
 
-/// What serde's words mean.
+/// Converts serde's message to a problem.
 fn flaw(message: &str, key: String) -> CharterProblem {
     let mut quoted = message.split('`').skip(1).step_by(2).map(str::to_owned);
     if message.starts_with("unknown field") {

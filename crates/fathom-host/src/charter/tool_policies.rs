@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 use super::findings::FindingList;
 use super::problem::CharterProblem;
 
-/// The tools.
+/// File that declares the tools.
 pub(super) const TOOLS_FILE: &str = "tools.toml";
-/// What people set beside the policies.
+/// File with the settings of people beside the policies.
 pub(super) const SETTINGS_FILE: &str = "gateway.toml";
-/// What the policies know of accounts.
+/// File with the accounts that the policies refer to.
 pub(super) const ENTITIES_FILE: &str = "entities.json";
 /// The folder of policies.
 pub(super) const POLICIES: &str = "policies";
 
-/// What stands for the values of a brand while a charter is checked.
+/// Sample brand values for checking a charter.
 const SAMPLE: [(&str, &str); 4] = [
     ("url", "https://platform.invalid"),
     ("host", "platform.invalid"),
@@ -55,13 +55,16 @@ impl ToolPolicies {
     pub fn tools_with<'a>(
         &self,
         values: impl IntoIterator<Item = (&'a str, &'a str)>,
-    ) -> Result<String, String> {
+    ) -> Result<String, PlaceholderError> {
         let mut text = self.tools.clone();
         for (name, value) in values {
             let is_plain =
                 |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\\' | '{' | '}' | '$');
             if value.is_empty() || !value.chars().all(is_plain) {
-                return Err(format!("invalid value `{value}` for `{name}`"));
+                return Err(PlaceholderError::InvalidValue {
+                    name: name.to_owned(),
+                    value: value.to_owned(),
+                });
             }
             text = text.replace(&format!("${{{name}}}"), value);
         }
@@ -70,9 +73,26 @@ impl ToolPolicies {
             Some((_, rest)) => {
                 let name = rest.split_once('}').map_or(rest, |(name, _)| name);
                 let name: String = name.chars().take(40).collect();
-                Err(format!("no value given for `${{{name}}}`"))
+                Err(PlaceholderError::MissingValue { name })
             }
         }
+    }
+}
+
+/// A `tools.toml` whose placeholders cannot be filled.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlaceholderError {
+    /// The value could change more of the file than its placeholder.
+    #[error("invalid value `{value}` for `{name}`")]
+    InvalidValue { name: String, value: String },
+    /// The file has a placeholder that no value belongs to.
+    #[error("no value given for `${{{name}}}`")]
+    MissingValue { name: String },
+}
+
+impl From<PlaceholderError> for String {
+    fn from(error: PlaceholderError) -> Self {
+        error.to_string()
     }
 }
 
@@ -130,6 +150,7 @@ impl GateFiles {
         }
         let declared = gate
             .tools_with(SAMPLE)
+            .map_err(|error| error.to_string())
             .and_then(|text| ToolsFile::read(&text).map_err(|error| error.to_string()));
         if let Err(cause) = declared {
             wrong(TOOLS_FILE, cause);

@@ -80,7 +80,7 @@ impl TryFrom<String> for CharterVersion {
     }
 }
 
-/// How a charter of another major version becomes one of this build's.
+/// Instructions for converting a charter of another major version to the version of this build.
 pub(super) fn migration(said: CharterVersion) -> String {
     let CharterVersion { major, .. } = said;
     let ours = PROTOCOL.major;

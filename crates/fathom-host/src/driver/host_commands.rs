@@ -128,7 +128,9 @@ impl RunDriver {
                 },
                 Err(what) => EventKind::Refused {
                     ask,
-                    reason: Refusal::Incompressible { why: what },
+                    reason: Refusal::Incompressible {
+                        why: what.to_string(),
+                    },
                 },
             };
             let _ = events.blocking_send(DriverEvent { episode, kind });

@@ -17,7 +17,7 @@ use crate::charter::Charter;
 use crate::error::HostError;
 use crate::runtime::Runtime;
 
-/// What one idea may use where a charter says nothing else.
+/// Default budget of one idea.
 pub const BUDGET: Budget = Budget {
     amounts: Amounts {
         tokens: 24_000,
@@ -29,14 +29,14 @@ pub const BUDGET: Budget = Budget {
     time: Millis(600_000),
 };
 
-/// Where the blocks of such a run go: nobody outside asked for it, so nobody outside is spoken to.
+/// Channels for the blocks of an idle run: it was not requested from outside, so nothing is sent outside.
 const CHANNELS: [OutputChannel; 3] = [
     OutputChannel::Cli,
     OutputChannel::Council,
     OutputChannel::Memory,
 ];
 
-/// What there is to do in an idle moment.
+/// Task for an idle moment.
 #[derive(Debug)]
 pub enum IdleTurn {
     /// It is none: somebody works on a run.
@@ -48,7 +48,7 @@ pub enum IdleTurn {
 }
 
 impl Runtime {
-    /// What is kept for later.
+    /// Store of ideas for later.
     pub fn seeds(&self) -> Result<SeedStore, HostError> {
         Ok(self.home().open_channels()?.seeds())
     }
@@ -91,7 +91,7 @@ impl Runtime {
     }
 }
 
-/// What is asked about an idea.
+/// Goal of a run about an idea.
 pub fn goal(seed: &ThoughtSeed) -> Text {
     let idea = seed.text.as_deref().unwrap_or_default();
     Text::new(format!(

@@ -20,7 +20,7 @@ use crate::runtime::Runtime;
 /// Time between two beats.
 const BEAT: Duration = Duration::from_secs(30);
 
-/// How runs came out since the last beat.
+/// Outcomes of runs since the last beat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct OutcomeCounter {
     clean: u32,

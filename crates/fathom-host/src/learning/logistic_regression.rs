@@ -22,7 +22,7 @@ pub(super) const MICRO: f64 = 1_000_000.0;
 /// Largest number that a rule may have in it; beyond, a float has no millionths any more.
 pub(super) const NUMBER_MAX: f64 = 1_000_000_000.0;
 
-/// How a feature is spread over the examples.
+/// Mean and spread of a feature over the examples.
 struct FeatureSpread {
     mean: f64,
     /// Standard deviation; zero where it never varies.

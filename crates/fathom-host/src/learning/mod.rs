@@ -29,25 +29,25 @@ pub const EXAMPLES_MAX: usize = 100_000;
 /// A past run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrainingExample {
-    /// What the detector saw in its question.
+    /// Features that the detector found in its question.
     pub features: QuestionFeatures,
-    /// Whether the decision with sub-chiefs was another than the chiefs' own.
+    /// True if the decision with sub-chiefs differed from the chiefs' own.
     pub changed: bool,
 }
 
-/// What was learned, and how good it is.
+/// A learned rule with its scores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrainedRule {
     /// The rule, fitted to all examples.
     pub learned: LearnedRule,
-    /// How rules fitted to four fifths of the examples did on the other fifth, each fifth once.
+    /// Cross-validated scores: rules fitted to four fifths of the examples, tested on the other fifth, each fifth once.
     pub folds: Vec<FoldScore>,
     /// All folds together.
     pub whole: FoldScore,
 }
 
 impl TrainedRule {
-    /// Whether it is better than always giving the commoner answer.
+    /// True if the rule is better than always giving the more frequent answer.
     pub fn beats_baseline(&self) -> bool {
         self.whole.right() > self.whole.baseline_right
     }

@@ -117,7 +117,7 @@ fn write_folds(text: &mut String, trained: &TrainedRule) -> std::fmt::Result {
     Ok(())
 }
 
-/// What a feature does, for people.
+/// Describes the effect of a feature for people.
 fn effect(weight: &FeatureWeight) -> String {
     let meaning = weight.feature.meaning();
     if weight.scale_micro == 0 {

@@ -1,4 +1,4 @@
-//! What runs in this process: the embedded models and the summariser, each loaded once and shared by all runs.
+//! Embedded models and the summariser, each loaded once and shared by all runs of this process.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,6 +13,7 @@ use fathom_local::summary::ExtractiveSummariser;
 use fathom_local::weights::{FallbackRule, WeightsCatalogue, WeightsFolder, memory_available};
 use fathom_models::{CallFuture, EndpointId, Model, ModelFacts, TokenSink};
 
+use super::embedder_error::{EmbedderError, ShortenError};
 use crate::error::HostError;
 
 /// The provider of models in this process.
@@ -24,12 +25,12 @@ pub const LARGEST: &str = "auto";
 /// The name of the usual model.
 pub const DEFAULT: &str = "default";
 
-/// Which weights answer for a name.
+/// Weights chosen for a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenWeights {
     /// Their own name.
     pub name: String,
-    /// Why they are not those that were wanted.
+    /// Reason why they replace the requested ones.
     pub instead: Option<String>,
 }
 
@@ -40,7 +41,7 @@ const EMBEDDINGS: &str = "minilm";
 pub struct EmbeddedModels {
     folder: PathBuf,
     engines: Mutex<BTreeMap<PathBuf, LocalEngine>>,
-    embedder: OnceLock<Result<Arc<SentenceEmbedder>, String>>,
+    embedder: OnceLock<Result<Arc<SentenceEmbedder>, EmbedderError>>,
 }
 
 impl fmt::Debug for EmbeddedModels {
@@ -61,7 +62,7 @@ impl EmbeddedModels {
         }
     }
 
-    /// Where the weights lie.
+    /// Folder of the weights.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -140,33 +141,32 @@ impl EmbeddedModels {
         text: &str,
         tokens_max: u32,
         count: &dyn Fn(&str) -> u64,
-    ) -> Result<String, String> {
-        match ExtractiveSummariser::new(self.embedder()?).shorten(text, tokens_max, count) {
-            Ok(summary) => Ok(summary.text),
-            Err(error) => Err(error.to_string()),
-        }
+    ) -> Result<String, ShortenError> {
+        let summariser = ExtractiveSummariser::new(self.embedder()?);
+        Ok(summariser.shorten(text, tokens_max, count)?.text)
     }
 
     /// Vectors of texts, or why there are none. It takes a while.
-    pub(crate) fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, String> {
-        let embedder = self.embedder()?;
-        embedder.embed(texts).map_err(|error| error.to_string())
+    pub(crate) fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbedderError> {
+        Ok(self.embedder()?.embed(texts)?)
     }
 
     /// The embedding model, or why there is none.
-    pub(crate) fn embedder(&self) -> Result<Arc<SentenceEmbedder>, String> {
+    pub(crate) fn embedder(&self) -> Result<Arc<SentenceEmbedder>, EmbedderError> {
         self.embedder.get_or_init(|| self.load_embedder()).clone()
     }
 
-    fn load_embedder(&self) -> Result<Arc<SentenceEmbedder>, String> {
-        let store = self.store().map_err(|error| error.to_string())?;
-        let found = store.find(EMBEDDINGS).map_err(|error| error.to_string())?;
+    fn load_embedder(&self) -> Result<Arc<SentenceEmbedder>, EmbedderError> {
+        let store = self
+            .store()
+            .map_err(|error| EmbedderError::Catalogue(Arc::new(error)))?;
+        let found = store
+            .find(EMBEDDINGS)
+            .map_err(|error| EmbedderError::Weights(Arc::new(error)))?;
         let (Some(weights), Some(tokenizer)) = (found.weights(), found.tokenizer()) else {
-            return Err(format!("`{EMBEDDINGS}` is incomplete"));
+            return Err(EmbedderError::Incomplete { name: EMBEDDINGS });
         };
-        let embedder =
-            SentenceEmbedder::load(weights, tokenizer).map_err(|error| error.to_string())?;
-        Ok(Arc::new(embedder))
+        Ok(Arc::new(SentenceEmbedder::load(weights, tokenizer)?))
     }
 }
 

@@ -205,7 +205,9 @@ pub fn prepare(
     })?;
     let brand = commission.brand;
     let values = brand.values.iter().map(|(k, v)| (k.as_str(), v.as_str()));
-    let tools = gate.tools_with(values).map_err(missing)?;
+    let tools = gate
+        .tools_with(values)
+        .map_err(|error| missing(error.to_string()))?;
     let declared = ToolsFile::read(&tools).map_err(|error| missing(error.to_string()))?;
     let tenant = brand.values.get(TENANT).cloned().unwrap_or_default();
     let facts = declared.tools.into_iter().map(|tool| {

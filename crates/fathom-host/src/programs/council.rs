@@ -59,7 +59,7 @@ impl Runtime {
                 let kept = self.home().open_vectors();
                 (Some(meaning(embedder, Some(kept))), None)
             }
-            Err(why) => (None, Some(why)),
+            Err(why) => (None, Some(why.to_string())),
         };
         let library = PassageIndex::index(&gathered, by_meaning, progress)?;
         let model = self.connect(models)?;

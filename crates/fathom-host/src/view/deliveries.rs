@@ -1,4 +1,4 @@
-//! What an episode said on channels: a fold over its records, for those who look on.
+//! Deliveries of an episode on channels: a fold over its records, for views.
 
 use fathom_core::channel::delivery::{
     ChannelDelivery, ChannelRoute, DOMAIN, DeliveryReport, DeliveryRequest, SHELL,
@@ -13,11 +13,11 @@ use fathom_core::journal::event::EventKind;
 pub struct DeliveredBlock {
     /// Under which marker it goes.
     pub marker: Marker,
-    /// What it says, as it was said: whoever shows it filters it.
+    /// Text as the episode emitted it: whoever shows it filters it.
     pub text: String,
-    /// Where it is to go.
+    /// Destinations.
     pub to: Vec<ChannelRoute>,
-    /// What became of it; nothing while it is under way.
+    /// Outcome; none while it is under way.
     pub deliveries: Option<Vec<ChannelDelivery>>,
     ask: Option<AskId>,
 }

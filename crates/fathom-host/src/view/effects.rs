@@ -1,4 +1,4 @@
-//! What an episode did outside, or wanted to: a fold over its records, for `show` and for programs.
+//! Effects of an episode, attempted or done: a fold over its records, for `show` and for programs.
 
 use std::collections::BTreeMap;
 
@@ -13,23 +13,20 @@ use fathom_core::text::Text;
 /// One effect or look, from its proposal to its end.
 #[derive(Clone, Debug)]
 pub struct EffectView {
-    /// What was asked for.
     pub effect: EffectRequest,
-    /// Where it is now.
     pub state: EffectState,
     /// The states it went through, the present one last.
     pub path: Vec<EffectState>,
-    /// What the gateway decided.
+    /// Decision of the gateway.
     pub decision: Option<PolicyDecision>,
     /// Hash of the policies that it was decided by.
     pub bundle: Option<Digest>,
-    /// What the dry run said, where there was one.
+    /// Result of the dry run, if there was one.
     pub dry_run: Option<(bool, Text)>,
-    /// Who said yes or no, where a person was asked.
+    /// Decision of a person and their name, if one was asked.
     pub person: Option<(bool, String)>,
-    /// What the platform said last.
+    /// Last answer of the platform.
     pub said: Option<Text>,
-    /// What was seen on the way.
     pub evidence: Vec<Evidence>,
 }
 
@@ -48,7 +45,7 @@ impl EffectView {
         }
     }
 
-    /// Whether it changes something outside.
+    /// True if it changes something outside.
     pub fn is_effect(&self) -> bool {
         self.effect.class == EffectClass::Effect
     }

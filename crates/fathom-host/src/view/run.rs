@@ -22,30 +22,23 @@ use crate::view::effects::EffectsView;
 /// is not recognised, and must be out of sight.
 const LAST_WORDS_BYTES_MAX: usize = 4_096;
 
-/// What an episode is doing.
+/// Current activity of an episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EpisodeState {
     /// It thinks.
     Working,
     /// It waits for calls.
-    Calling {
-        /// How many.
-        calls: usize,
-    },
+    Calling { calls: usize },
     /// It waits before it tries a call again.
     Retrying {
         /// Until when.
         at: Timestamp,
         /// The attempt to come.
         attempt: u16,
-        /// What went wrong.
         kind: FailureKind,
     },
     /// It waits for children.
-    Children {
-        /// How many.
-        children: usize,
-    },
+    Children { children: usize },
     /// Its code runs.
     Computing {
         /// The cell, counted from one.
@@ -54,10 +47,7 @@ pub enum EpisodeState {
     /// It waits for a person's decision.
     AwaitingApproval,
     /// It waits until a model can be reached again.
-    Outage {
-        /// What went wrong.
-        failure: String,
-    },
+    Outage { failure: String },
     /// Nobody owns it.
     Released(ReleaseReason),
     /// It is over.
@@ -67,19 +57,17 @@ pub enum EpisodeState {
 /// One episode of a story.
 #[derive(Clone, Debug)]
 pub struct EpisodeView {
-    /// What it was started with.
     pub started: EpisodeSpec,
-    /// When it began.
+    /// Time of its first record.
     pub began: Timestamp,
-    /// When it was last heard of.
+    /// Time of its last record.
     pub last: Timestamp,
-    /// What it is doing.
     pub state: EpisodeState,
-    /// What it and its finished children have used.
+    /// Usage, with its finished children.
     pub spent: Amounts,
     /// Tail of what its model is saying.
     pub last_words: String,
-    /// What it left.
+    /// Its result, once finished.
     pub result: Option<EpisodeResult>,
     /// Records in its chain.
     pub records: u64,
@@ -93,13 +81,13 @@ pub struct EpisodeView {
     pub overruns: u32,
     /// Owners after the first.
     pub resumes: u32,
-    /// What embedded models took.
+    /// Speed of embedded models.
     pub speed: Option<LocalSpeed>,
     /// Cells that it ran.
     pub cells: u32,
-    /// What it did outside, or wanted to.
+    /// Effects, attempted or done.
     pub deeds: EffectsView,
-    /// What it said on channels.
+    /// Deliveries on channels.
     pub spoken: DeliveriesView,
     running: Option<AskId>,
     measured: BTreeMap<AskId, RequestEstimate>,
@@ -139,7 +127,7 @@ impl EpisodeView {
         }
     }
 
-    /// Its budget.
+    /// Budget of the episode.
     pub fn budget(&self) -> Budget {
         self.started.budget
     }
@@ -302,7 +290,7 @@ impl EpisodeView {
     }
 }
 
-/// What calls of embedded models took.
+/// Tokens and time of calls to embedded models.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LocalSpeed {
     /// Tokens that had to be read.
@@ -325,7 +313,7 @@ pub struct RunView {
 }
 
 impl RunView {
-    /// What embedded models took, over all episodes; none when no reply came from one.
+    /// Speed of embedded models over all episodes; none when no reply came from one.
     pub fn speed(&self) -> Option<LocalSpeed> {
         let speeds = self.chapters.values().filter_map(|chapter| chapter.speed);
         let sum = speeds.reduce(|sum, speed| LocalSpeed {
@@ -377,7 +365,7 @@ impl RunView {
         chapter.settle_state();
     }
 
-    /// The root.
+    /// The root episode; none before its first record.
     pub fn root(&self) -> Option<&EpisodeView> {
         self.chapters.get(&EpisodeId::root())
     }
@@ -392,7 +380,7 @@ impl RunView {
             .filter(move |(id, _)| id.parent().as_ref() == Some(parent))
     }
 
-    /// What the whole run has used: finished children are counted by their parents.
+    /// Usage of the whole run: parents count their finished children.
     pub fn spent(&self) -> Amounts {
         let open = |id: &EpisodeId, chapter: &EpisodeView| {
             id.is_root() || !matches!(chapter.state, EpisodeState::Finished(_))
@@ -433,21 +421,23 @@ impl RunView {
 /// A record's place, as `0.1:12`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordRef {
-    /// The episode.
     pub episode: EpisodeId,
-    /// The record.
     pub seq: Seq,
 }
 
-impl std::str::FromStr for RecordRef {
-    type Err = String;
+/// A text that is not a [`RecordRef`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected SEQ or EPISODE:SEQ, such as `0.1:12`")]
+pub struct RecordRefError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let complaint = || "expected SEQ or EPISODE:SEQ, such as `0.1:12`".to_owned();
+impl std::str::FromStr for RecordRef {
+    type Err = RecordRefError;
+
+    fn from_str(text: &str) -> Result<Self, RecordRefError> {
         let (episode, seq) = text.rsplit_once(':').unwrap_or(("0", text));
         Ok(Self {
-            episode: episode.parse().map_err(|_| complaint())?,
-            seq: Seq(seq.parse().map_err(|_| complaint())?),
+            episode: episode.parse().map_err(|_| RecordRefError)?,
+            seq: Seq(seq.parse().map_err(|_| RecordRefError)?),
         })
     }
 }

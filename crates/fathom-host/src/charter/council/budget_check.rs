@@ -1,4 +1,4 @@
-//! Whether a run under the charter's own bounds has room for its council.
+//! Checks that a run within the charter's own limits has room for its council.
 
 use std::ops::Range;
 
@@ -14,17 +14,15 @@ use super::super::problem::CharterProblem;
 use super::{BallotRules, CouncilCharter, TableReader};
 use crate::config::limit_tables::RecursionTable;
 
-/// What bounds a run under the charter.
+/// Limits of a run under the charter.
 pub(in crate::charter) struct RunBounds<'a> {
-    /// The policy.
     pub(in crate::charter) policy: &'a RecursionPolicy,
-    /// Where its keys stand, when they are said.
+    /// Source of the limits' keys, if the file has the table.
     pub(in crate::charter) table: Option<&'a RecursionTable>,
-    /// The budget.
     pub(in crate::charter) budget: Budget,
 }
 
-/// What the largest assembly of some seats needs.
+/// Resources that the largest assembly of some seats needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct SeatNeed {
     /// Levels of episodes below it.
@@ -179,7 +177,7 @@ pub(super) fn check(
     }
 }
 
-/// How many signals a question can give with these lists.
+/// Maximum number of signals that a question can give with these lists.
 fn signals(detector: &DetectorConfig) -> u32 {
     let enough = |list: usize, least: u32| list as u64 >= u64::from(least);
     let possible = [

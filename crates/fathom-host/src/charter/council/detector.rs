@@ -23,7 +23,7 @@ pub(super) struct DetectorTable {
     domains_min: Option<Spanned<u64>>,
     factors_min: Option<Spanned<u64>>,
     score_min: Option<Spanned<u64>>,
-    /// Whether what was learned from past councils decides.
+    /// True if the rule learned from past councils decides.
     learned: bool,
     uncertainty: Vec<Spanned<String>>,
     factor_openers: Vec<Spanned<String>>,

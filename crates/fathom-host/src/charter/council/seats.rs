@@ -11,7 +11,7 @@ use super::super::manifest;
 use super::super::problem::CharterProblem;
 use super::TableReader;
 
-/// Why something is no id of a seat.
+/// Rule for a seat ID, as its error states it.
 const ID: &str = "an id starts with a letter, uses only letters, digits, `-` and `_`, and has at most 64 characters";
 
 /// `[[council.chief]]` and what is below it, as it stands in the file.
@@ -147,7 +147,7 @@ impl TableReader<'_> {
     }
 }
 
-/// Whether a text can be the id of a seat, and so a part of a path like `IT/security`.
+/// True if the text can be a seat ID, and so a part of a path like `IT/security`.
 pub(super) fn is_id(text: &str) -> bool {
     manifest::is_slug(&text.to_ascii_lowercase())
 }

@@ -1,4 +1,4 @@
-//! What a home does about identities: admits them to runs, has them signed, and tells how they stand.
+//! Identities in a home: their admission to runs, signatures and standing.
 
 use std::fs;
 use std::io::Write as _;
@@ -23,7 +23,7 @@ use crate::charter::{
 use crate::error::HostError;
 use crate::runtime::Runtime;
 
-/// What Prime signs in an emergency begins with this.
+/// Prefix of the message that Prime signs in an emergency.
 const EMERGENCY_TAG: &[u8] = b"fathom/identity-emergency/1";
 
 /// The way by which an identity changed.
@@ -38,7 +38,7 @@ pub enum IdentityChangePath {
     Session,
 }
 
-/// What becomes of a run that is taken over.
+/// Treatment of a run that is taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResumeMode {
     /// It goes on.
@@ -47,7 +47,7 @@ pub(crate) enum ResumeMode {
     ToItsEnd,
 }
 
-/// Who signs an identity.
+/// Keys that sign an identity.
 #[derive(Clone, Copy, Debug)]
 pub struct SigningKeys<'a> {
     /// The creator's key.
@@ -59,47 +59,39 @@ pub struct SigningKeys<'a> {
 /// An identity that was signed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SignedIdentity {
-    /// The charter.
     pub charter: String,
-    /// Its fingerprint.
     pub identity: Digest,
-    /// The signature.
     pub signature: IdentitySignatureText,
-    /// The way.
     pub path: IdentityChangePath,
 }
 
 /// A change of an identity that was written down.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct IdentityChange {
-    /// When.
     #[serde(rename = "at_ms")]
     pub at: Timestamp,
-    /// Who, as `key:FINGERPRINT`.
+    /// The person, as `key:FINGERPRINT`.
     pub by: String,
     /// The identity's fingerprint.
     pub identity: Digest,
     /// The way; none when it was only met, signed elsewhere.
     pub path: Option<IdentityChangePath>,
-    /// Why, in an emergency.
+    /// Reason, in an emergency.
     pub reason: Option<String>,
 }
 
 /// An identity as people look at it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct IdentityView {
-    /// The charter.
     pub charter: String,
-    /// What a model reads.
+    /// Text that the model reads.
     pub text: String,
-    /// Its fingerprint.
     pub identity: Digest,
-    /// How it stands.
     #[serde(flatten)]
     pub standing: IdentityStanding,
-    /// What happened to it here, the oldest first.
+    /// Changes to it in this home, oldest first.
     pub changes: Vec<IdentityChange>,
-    /// How the stack stands.
+    /// Stability of the stack.
     pub stability: StabilityStatus,
 }
 
@@ -177,7 +169,7 @@ impl Runtime {
         Ok(standing)
     }
 
-    /// How stable the stack is, with what notes it.
+    /// Stability of the stack, with the log that records it.
     pub fn stability(&self) -> Result<StabilityLog, HostError> {
         let record = self.inner.home.open_governance()?;
         let clock = Arc::clone(&self.inner.options.clock);
@@ -267,7 +259,7 @@ impl Runtime {
         })
     }
 
-    /// Whether this key is the creator's. The first one to sign in a home is.
+    /// Checks that this key is the creator's. The first one to sign in a home is the creator.
     pub(crate) fn check_creator(&self, charter: &str, key: &PublicKey) -> Result<(), HostError> {
         match self.known_creator()? {
             Some(creator) if creator != *key => Err(IdentityError::NotCreator {
@@ -280,8 +272,8 @@ impl Runtime {
         }
     }
 
-    /// Whether the creator signed an identity that is proposed. Nothing is remembered: it is not in use yet, and it may
-    /// be an earlier one.
+    /// Checks that the creator signed a proposed identity. Nothing is recorded: the identity is not in use yet, and it
+    /// may be an earlier one.
     pub(crate) fn admit_proposed(&self, charter: &Charter) -> Result<(), HostError> {
         self.creator()?;
         let provenance = charter.frame().provenance.unwrap_or_default();
@@ -307,7 +299,7 @@ impl Runtime {
         Ok(prime.sign_message(&message))
     }
 
-    /// Whether this key is Prime's.
+    /// Checks that this key is Prime's.
     pub(crate) fn check_prime(&self, prime: &ApproverKey) -> Result<(), HostError> {
         let why = match self.inner.options.identity.roles.get(&CouncilRole::Prime) {
             None => "no key for Prime is configured",

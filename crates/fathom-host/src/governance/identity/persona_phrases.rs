@@ -1,6 +1,6 @@
 //! The words by which a persona is judged: data for [`super::persona_check`].
 
-/// What stands above a persona.
+/// Names of things above a persona.
 pub(super) const ABOVE: &[&str] = &[
     "rule",
     "identity",

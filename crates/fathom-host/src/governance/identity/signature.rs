@@ -1,4 +1,4 @@
-//! What is signed of an identity.
+//! Messages that are signed for an identity.
 
 use fathom_core::id::Digest;
 use fathom_core::packet::PacketFrame;
@@ -7,10 +7,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::charter::{IdentitySignatureText, IdentityText};
 
-/// What the bytes of an identity begin with; another form of them has another number.
+/// Prefix of an identity's bytes; another format has another number.
 const IDENTITY_TAG: &[u8] = b"fathom/identity/1";
 
-/// What a signed message about an identity begins with.
+/// Prefix of a signed message about an identity.
 const SIGNATURE_TAG: &[u8] = b"fathom/identity-signature/2";
 
 /// SHA-256 over the identity's traits and rules: the tag, then each list with the number of its entries, then each

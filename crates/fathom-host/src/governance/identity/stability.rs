@@ -1,8 +1,8 @@
-//! How stable the stack is, over time.
+//! Stability of the stack over time.
 //!
-//! The score says how often a stage came out well of late: with every finished stage it moves a tenth of the way to 1
-//! (its verification succeeded and nobody had to interrupt it) or to 0. It begins at 0, so it is earned: 22 clean
-//! stages lead to 0.9, one flawed stage takes a tenth away. It says nothing about what the stages were about.
+//! The score is the recent share of clean stages: every finished stage moves it a tenth of the way to 1 (its
+//! verification succeeded and nobody had to interrupt it) or to 0. It begins at 0, so it is earned: 22 clean stages
+//! lead to 0.9, and one flawed stage takes a tenth away. The subject of the stages has no influence.
 
 use std::sync::Arc;
 
@@ -29,22 +29,22 @@ const WEIGHT: u16 = 10;
 /// Most stages of one beat that count; more of them would not move the score any more.
 const STAGES_MAX: u32 = 256;
 
-/// What happened since the last beat.
+/// Events since the last beat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StabilitySample {
     /// Stages whose verification succeeded without an interrupt.
     pub clean_stages: u32,
     /// Stages that were interrupted, or whose verification failed.
     pub flawed_stages: u32,
-    /// Whether Prime was heard.
+    /// True if Prime responded.
     pub prime: bool,
-    /// Whether Lite was heard.
+    /// True if Lite responded.
     pub lite: bool,
-    /// How the initiative loop gets on.
+    /// State of the initiative loop.
     pub initiative: InitiativeBudget,
 }
 
-/// How the stack stands.
+/// Stability of the stack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StabilityStatus {
     /// The newest score, in thousandths.
@@ -102,7 +102,7 @@ impl StabilityLog {
         Ok(sample)
     }
 
-    /// How the stack stands now.
+    /// Current stability of the stack.
     pub fn steadiness(&self) -> Result<StabilityStatus, StoreError> {
         let now = self.clock.wall();
         let samples = self

@@ -18,14 +18,13 @@ const CREATOR: &str = "(creator)";
 /// Acts about the identity of a charter.
 const KINDS: [&str; 2] = ["seen", "signed"];
 
-/// Who is trusted, as `[identity]` of `fathom.toml` says it.
+/// Trusted keys, from `[identity]` of `fathom.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrustConfig {
-    /// The creator.
     pub creator: Option<PublicKey>,
     /// The keys of the roles.
     pub roles: BTreeMap<CouncilRole, PublicKey>,
-    /// Whether every identity must be signed by the creator.
+    /// True if every identity must be signed by the creator.
     pub required: bool,
 }
 
@@ -39,7 +38,7 @@ impl TrustConfig {
     }
 }
 
-/// How an identity stands.
+/// Standing of an identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "standing", rename_all = "snake_case")]
 pub enum IdentityStanding {
@@ -51,13 +50,10 @@ pub enum IdentityStanding {
         key: PublicKey,
     },
     /// A key signed it of which nobody knows whose it is.
-    UnknownSigner {
-        /// The key.
-        key: PublicKey,
-    },
+    UnknownSigner { key: PublicKey },
 }
 
-/// What is known of an identity that stood in a charter.
+/// A record of an identity seen in a charter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct IdentitySighting {
     pub(super) identity: Digest,
@@ -71,7 +67,7 @@ pub(super) struct IdentitySighting {
     pub(super) prime: Option<String>,
 }
 
-/// What the home knows: its creator, and the identities it has seen.
+/// Knowledge of the home: its creator, and the identities it has seen.
 pub(super) struct TrustRecord<'a> {
     pub(super) trust: &'a TrustConfig,
     pub(super) record: Option<&'a GovernanceStore>,
@@ -116,7 +112,7 @@ impl TrustRecord<'_> {
         Ok(read.collect())
     }
 
-    /// How an identity stands whose signature fits, or why it cannot be used.
+    /// Standing of an identity with a valid signature, or the reason to refuse it.
     pub(super) fn judge(
         &self,
         charter: &str,
@@ -156,7 +152,7 @@ impl TrustRecord<'_> {
         Ok(standing)
     }
 
-    /// Whether the newest identity of a charter is this one.
+    /// True if this is the newest identity of a charter.
     pub(super) fn is_newest(&self, charter: &str, identity: Digest) -> Result<bool, HostError> {
         let seen = self.seen(charter)?;
         Ok(seen

@@ -17,11 +17,11 @@ use fathom_store::{
 
 pub use self::approval_view::{ApprovalRequest, ApprovalView, TicketView};
 pub use self::error::PeopleError;
-pub use self::roster::{ApproverRoster, OsUser};
+pub use self::roster::{ApproverRoster, InvalidPersonError, OsUser};
 use crate::error::HostError;
 use crate::runtime::Runtime;
 
-/// Who gives their word on an approval.
+/// The person who decides about an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Approver {
     /// The user of the operating system.
@@ -30,20 +30,19 @@ pub enum Approver {
     Key(SignedWord),
 }
 
-/// What a person says about an approval.
+/// The decision of a person about an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApprovalDecision {
     /// Yes or no.
     pub answer: ApprovalAnswer,
-    /// Who says it.
     pub person: Approver,
-    /// Why; may be empty for a yes.
+    /// Reason; may be empty for an approval.
     pub why: String,
 }
 
 impl Runtime {
-    /// What people are asked, the oldest first, with what they need to know. What nobody asks any more is closed on
-    /// the way.
+    /// Requests to people, oldest first, with the information they need. Closes requests that no run waits for any
+    /// more.
     pub fn approvals(&self, filter: ApprovalFilter) -> Result<Vec<ApprovalView>, HostError> {
         for open in self.inner.journal.approvals(ApprovalFilter::Open)? {
             self.close_stale(&open)?;
@@ -144,8 +143,8 @@ impl Runtime {
         Ok(name)
     }
 
-    /// Whether a person has one of `roles`, or any role where none is named. Without a roster the one whose home it
-    /// is has every role, and nobody else has any.
+    /// True if the person has one of `roles`, or any role if none is named. Without a roster the owner of the home has
+    /// every role, and nobody else has any.
     fn may_speak(
         &self,
         person: &Approver,

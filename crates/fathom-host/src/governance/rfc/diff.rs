@@ -1,4 +1,4 @@
-//! What is different between two charters, and how far the version must move for it.
+//! Differences between two charters, and the version bump that they require.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::charter::{Charter, CharterVersion};
 
-/// How far a version must move.
+/// Part of a version that must move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VersionBump {
@@ -58,16 +58,16 @@ pub struct CharterChange {
     pub file: String,
     /// The key in it.
     pub key: String,
-    /// What it was; none when it is new.
+    /// Old value; none when the key is new.
     pub old: Option<Value>,
-    /// What it is; none when it is gone.
+    /// New value; none when the key is removed.
     pub new: Option<Value>,
-    /// How far the version must move for it.
+    /// Version bump that the change requires.
     pub bump: VersionBump,
 }
 
 impl CharterChange {
-    /// Whether it is about who speaks, and not only about who signed that.
+    /// True if the change is about the identity itself, and not only its signature.
     pub fn is_of_identity(&self) -> bool {
         self.file == "identity.toml" && !self.key.starts_with("signature")
     }
@@ -86,7 +86,7 @@ impl fmt::Display for CharterChange {
     }
 }
 
-/// What a change does to a key.
+/// Effect of a change on a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum KeyChange {
     Added,
@@ -94,9 +94,9 @@ enum KeyChange {
     Changed,
 }
 
-/// How a rule reads a key: every part must be the same, `*` is any part, and what follows does not matter.
+/// Version bumps by key: every part must match, `*` is any part, and further parts do not matter.
 ///
-/// The first rule that fits decides. What no rule names: gone is major, new and changed are minor.
+/// The first matching rule decides. Without one, a removal is major; new and changed keys are minor.
 const RULES: [(&str, &[KeyChange], VersionBump); 16] = {
     use KeyChange::{Added, Changed, Removed};
     const ANY: &[KeyChange] = &[Added, Removed, Changed];
@@ -141,7 +141,7 @@ pub fn between(old: &Charter, new: &Charter) -> Vec<CharterChange> {
     changes
 }
 
-/// How far the version must move for all of it.
+/// Version bump that all the changes require.
 pub fn bump(changes: &[CharterChange]) -> VersionBump {
     let bumps = changes.iter().map(|change| change.bump);
     bumps.max().unwrap_or(VersionBump::Patch)

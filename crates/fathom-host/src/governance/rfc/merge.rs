@@ -19,7 +19,7 @@ use crate::governance::people::OsUser;
 use crate::governance::rfc::diff::VersionBump;
 use crate::runtime::Runtime;
 
-/// What creator and Prime sign in an emergency begins with this.
+/// Prefix of the message that creator and Prime sign in an emergency.
 const EMERGENCY_TAG: &[u8] = b"fathom/rfc-emergency/1";
 
 /// By whose word a proposal is merged.
@@ -33,7 +33,7 @@ pub enum MergeAuthority<'a> {
         creator: &'a ApproverKey,
         /// Prime's key.
         prime: &'a ApproverKey,
-        /// Why it cannot wait.
+        /// Reason for the emergency.
         reason: &'a str,
     },
 }
@@ -41,7 +41,7 @@ pub enum MergeAuthority<'a> {
 /// An emergency as it is written down.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EmergencyMerge {
-    /// Why it could not wait.
+    /// Reason for the emergency.
     pub reason: String,
     /// The creator's signature.
     pub creator: String,
@@ -219,7 +219,7 @@ fn check_vote(rfc: &RfcStore) -> Result<(), RfcError> {
     }
 }
 
-/// Whether a file's name stays in its folder.
+/// True if the file name stays in its folder.
 fn is_inside(name: &str) -> bool {
     name.split('/')
         .all(|part| !part.is_empty() && !part.starts_with('.'))

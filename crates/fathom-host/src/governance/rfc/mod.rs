@@ -38,26 +38,21 @@ type ProposalTexts = BTreeMap<String, String>;
 /// A change that somebody wants.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CharterProposal {
-    /// When it was made.
     #[serde(rename = "at_ms")]
     pub at: Timestamp,
-    /// The charter.
     pub charter: String,
-    /// Its folder.
     pub folder: PathBuf,
     /// The version that it has.
     pub from: CharterVersion,
     /// The version that it gets.
     pub to: CharterVersion,
-    /// What it says now.
+    /// Digest of the present files.
     pub base: Digest,
-    /// What it is to say: every file.
+    /// Proposed texts: every file.
     pub files: BTreeMap<String, String>,
-    /// What is different.
     pub changes: Vec<CharterChange>,
-    /// How far the version must move for it.
+    /// Version bump that the changes require.
     pub bump: VersionBump,
-    /// Why.
     pub why: String,
 }
 
@@ -77,8 +72,8 @@ impl CharterProposal {
         Digest(hash.finalize().into())
     }
 
-    /// Whether it says of itself something else than its files do, compared with the charter that it is to replace. Where
-    /// that one is gone, nobody can tell.
+    /// True if its recorded changes differ from those of its files, compared with the charter that it is to replace. If
+    /// that charter is gone, this is unknown.
     fn is_misread(&self) -> bool {
         let base = [self.folder.clone(), self.kept()]
             .into_iter()
@@ -98,7 +93,7 @@ impl CharterProposal {
         !is_said || changes.as_ref() != Some(&self.changes)
     }
 
-    /// Where the charter lies that it replaced.
+    /// Folder with the replaced charter.
     fn kept(&self) -> PathBuf {
         let name = self.folder.file_name().unwrap_or_default();
         let name = format!(".{}.before-{}", name.to_string_lossy(), self.id());
@@ -110,13 +105,13 @@ impl CharterProposal {
         self.digest().to_string().chars().take(ID_CHARS).collect()
     }
 
-    /// Whether it changes who speaks.
+    /// True if it changes the identity.
     pub fn changes_identity(&self) -> bool {
         self.changes.iter().any(CharterChange::is_of_identity)
     }
 }
 
-/// What files say, in one number.
+/// Digest over all files.
 fn digest_of(files: &ProposalTexts) -> Digest {
     let mut hash = Sha256::new();
     hash.update(b"fathom/charter-files/1");
@@ -132,35 +127,30 @@ fn add(hash: &mut Sha256, text: &str) {
     hash.update(text.as_bytes());
 }
 
-/// What a role said about a proposal.
+/// Statement of a role about a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RoleStatement {
-    /// The role.
     pub role: CouncilRole,
     /// The key, as `key:FINGERPRINT`.
     pub by: String,
-    /// When.
     #[serde(rename = "at_ms")]
     pub at: Timestamp,
     /// The vote; none in a review.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ballot: Option<MotionVote>,
-    /// The words.
     pub text: String,
 }
 
-/// How a proposal became the charter.
+/// Record of a merge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergeRecord {
-    /// When.
     #[serde(rename = "at_ms")]
     pub at: Timestamp,
-    /// Who.
     pub by: String,
     /// By which way the identity changed, where it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<IdentityChangePath>,
-    /// Where the charter lies that it replaced.
+    /// Folder with the replaced charter.
     pub kept: PathBuf,
     /// The emergency, where it was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,22 +160,20 @@ pub struct MergeRecord {
 /// A proposal and what became of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RfcStore {
-    /// Its name.
     pub id: String,
-    /// The proposal.
     #[serde(flatten)]
     pub proposal: CharterProposal,
-    /// Who made it.
+    /// The proposer.
     pub by: String,
     /// Reviews that count.
     pub reviews: Vec<RoleStatement>,
     /// Votes that count.
     pub votes: Vec<RoleStatement>,
-    /// What the votes amount to as they stand.
+    /// Present result of the votes.
     pub outcome: MotionOutcome,
     /// Messages that do not count: of a key that is no role's now, or not signed by it.
     pub ignored: usize,
-    /// How it was merged.
+    /// Record of the merge, once merged.
     pub merged: Option<MergeRecord>,
 }
 

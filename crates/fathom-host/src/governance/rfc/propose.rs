@@ -15,7 +15,7 @@ use crate::governance::identity::{IdentityError, signature, signed_text};
 use crate::governance::people::OsUser;
 use crate::runtime::Runtime;
 
-/// What acts about proposals are called.
+/// Name of acts about proposals.
 pub(super) const PROPOSED: &str = "proposed";
 pub(super) const REVIEWED: &str = "reviewed";
 pub(super) const VOTED: &str = "voted";
@@ -194,7 +194,7 @@ impl Runtime {
     }
 }
 
-/// How the votes stand before anybody has voted.
+/// State of the votes before the first one.
 fn empty_outcome(
     proposal: &CharterProposal,
     trust: &crate::governance::identity::TrustConfig,

@@ -17,10 +17,10 @@ use crate::error::HostError;
 use crate::governance::identity::TrustConfig;
 use crate::runtime::Runtime;
 
-/// What a signed message about a proposal begins with.
+/// Prefix of a signed message about a proposal.
 const MESSAGE_TAG: &[u8] = b"fathom/rfc-message/1";
 
-/// How long a proposal can be voted on.
+/// Time during which a proposal accepts votes.
 const OPEN_FOR: Millis = Millis(30 * 24 * 3_600_000);
 
 /// A message and the signature of its role's key, as they are kept.

@@ -1,4 +1,4 @@
-//! What several decisions come to.
+//! Statistics over several decisions.
 
 use fathom_core::budget::amounts::Amounts;
 use fathom_core::unit::{Millis, Nanodollars, PerMille};
@@ -11,13 +11,11 @@ use super::{fraction, share};
 /// Several decisions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DecisionStats {
-    /// How many there are.
+    /// Number of runs.
     pub runs: u64,
-    /// What was decided.
     pub decisions: DecisionCounts,
-    /// How long it took.
     pub latency_ms: LatencyStats,
-    /// What it took; none where that is not known of any of them.
+    /// Resources used; none if unknown for all of them.
     pub used: Option<ResourceStats>,
     /// Mean confidence, where something was decided.
     #[serde(serialize_with = "fraction")]
@@ -27,7 +25,7 @@ pub struct DecisionStats {
     pub agreement: Option<PerMille>,
 }
 
-/// How often each decision was made.
+/// Number of times each decision was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DecisionCounts {
     /// Yes.
@@ -40,7 +38,7 @@ pub struct DecisionCounts {
     pub none: u64,
 }
 
-/// How long decisions took; none without any.
+/// Latency of decisions; none without any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LatencyStats {
     /// On the average.
@@ -49,7 +47,7 @@ pub struct LatencyStats {
     pub p50: Option<Millis>,
 }
 
-/// What decisions took, together and for one of them.
+/// Resources used by decisions, in total and per decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct ResourceStats {
     /// Decisions of which it is known.

@@ -19,10 +19,10 @@ pub use seats::{SeatStats, VoteCounts};
 
 use decisions::ReuseTrial;
 
-/// What past councils add up to.
+/// Statistics over past councils.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CouncilStats {
-    /// How many there are.
+    /// Number of councils.
     pub runs: u64,
     /// By the levels of sub-chiefs that were asked, the least first.
     pub by_depth: Vec<DepthStats>,
@@ -37,7 +37,7 @@ pub struct CouncilStats {
 pub struct DepthStats {
     /// Levels of sub-chiefs that were asked.
     pub depth: u8,
-    /// What they decided, in what time, and what they used.
+    /// Their decisions, with latency and usage.
     #[serde(flatten)]
     pub decided: DecisionStats,
     /// Decisions that abstain because no vote was heavier than all others.
@@ -69,11 +69,10 @@ pub struct RecursionComparison {
 /// The same matter, decided without recursion and with it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DepthComparison {
-    /// How many were compared.
+    /// Number of compared councils.
     pub compared: u64,
     /// Those in which the decision became another one.
     pub changed: u64,
-    /// Their share.
     #[serde(serialize_with = "fraction")]
     pub changed_share: Option<PerMille>,
     /// As it came out without recursion.

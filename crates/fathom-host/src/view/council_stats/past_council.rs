@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::view::run::RunView;
 
-/// What two councils must share for their decisions to be compared.
+/// Properties that two councils must share for their decisions to be compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ComparisonKey {
     /// The question, its white space made even.
@@ -36,19 +36,17 @@ impl ComparisonKey {
 /// A council that has come to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastCouncil {
-    /// What it was about.
+    /// Key of comparable councils.
     pub matter: ComparisonKey,
-    /// What it decided.
     pub report: CouncilReport,
-    /// What it used.
     pub spent: Amounts,
     /// The time it took, pauses left out.
     pub elapsed: Millis,
-    /// What each way to the decision took, when both were gone and can be told apart.
+    /// Usage of each path to the decision, if both were taken and can be told apart.
     pub sides: Option<DecisionPaths>,
 }
 
-/// What each way to a decision took.
+/// Usage of each path to a decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DecisionPaths {
     /// The chiefs by themselves.
@@ -111,7 +109,7 @@ fn sides(story: &RunView, report: &CouncilReport, spent: Amounts) -> Option<Deci
     Some(sides)
 }
 
-/// What a seat used without those it asked.
+/// Usage of a seat without the seats it asked.
 fn own(story: &RunView, seat: &SeatReport) -> Option<Amounts> {
     let episode = seat.episode.as_ref()?;
     let all = story.chapters.get(episode)?.spent;

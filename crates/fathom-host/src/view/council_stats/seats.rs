@@ -1,4 +1,4 @@
-//! How each seat votes.
+//! Voting statistics by seat.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,6 @@ pub struct SeatStats {
     pub depth: usize,
     /// Times that it was really asked.
     pub asked: u64,
-    /// Its votes.
     pub votes: VoteCounts,
     /// Times that it should have voted and did not.
     pub failures: u64,
@@ -45,7 +44,7 @@ pub struct SeatStats {
     pub reused_calls: u64,
 }
 
-/// How often a seat cast each vote.
+/// Number of times a seat cast each vote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct VoteCounts {
     /// Yes.
