@@ -74,6 +74,7 @@ pub(crate) fn short(runtime: &Runtime, run: RunId, now: Timestamp) -> String {
     /// Ends of the groups of an ID.
     const ENDS: [usize; 4] = [8, 13, 18, 23];
     let whole = run.to_string();
+    // A prefix that is unique now must stay so: a run that begins in the same minute would share the first group.
     let stays = |end: usize| end > ENDS[0] || is_first_group_over(run, now);
     let prefixes = ENDS.iter().filter(|end| stays(**end));
     let mut unique = prefixes
@@ -86,6 +87,7 @@ pub(crate) fn short(runtime: &Runtime, run: RunId, now: Timestamp) -> String {
 fn is_first_group_over(run: RunId, now: Timestamp) -> bool {
     let [a, b, c, d, ..] = *run.as_bytes();
     let group = u64::from(u32::from_be_bytes([a, b, c, d]));
+    // A UUIDv7 begins with 48 bits of milliseconds; without the lowest 16 these are its first eight digits.
     now.0 >> 16 > group
 }
 

@@ -61,6 +61,7 @@ impl Clock for SystemClock {
         reason = "this is the clock that everyone else is told to use"
     )]
     fn now(&self) -> Timestamp {
+        // Wall time at the start plus steady time since: deadlines must not jump when the system's clock is set.
         timestamp(self.wall + self.steady.elapsed())
     }
 

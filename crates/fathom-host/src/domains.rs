@@ -196,6 +196,7 @@ impl DomainStores {
         let found = self
             .records()
             .and_then(|records| Ok(records.list(RecordKind::Flag, 0, FLAGS_MAX)?));
+        // Flags that cannot be read count as off, so that nothing is allowed by a flag that could not be checked.
         let found = found.unwrap_or_else(|error| {
             tracing::warn!(code = error.code(), %error, "cannot read the flags");
             Vec::new()
@@ -244,6 +245,7 @@ impl DomainStores {
                 continue;
             }
             let reading = RunReader::of(&*self.journal, &self.home, info.run)?;
+            // Later answers first: only the newest head is as long as the file has to be.
             let heads = reading.records.iter().rev().filter_map(|read| {
                 let EventKind::DomainAnswered { answer, .. } = &read.record.event.kind else {
                     return None;
@@ -354,6 +356,8 @@ impl DomainStores {
                 run: asking.run,
             })
             .collect();
+        // The head is read from the journal and checked before the write; a second writer in between would look like a
+        // cut-off tail.
         let _one_at_a_time = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut history = self.history(&session)?;
         let key = RequestKey::new(asking.run, &asking.episode, asking.ask);

@@ -17,6 +17,7 @@ use crate::terminal::styled_line::StyledLine;
 use crate::view::result_json;
 
 /// Interval at which the journal is checked for the end of the run.
+// Polled, because the owner is another process that signals only through the journal.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Maximum time for the owner to end the run.
@@ -34,6 +35,7 @@ pub(crate) async fn cancel(app: &App, name: &str) -> Result<ExitStatus, CliError
         }
     } else {
         let ended = tokio::time::timeout(PATIENCE, ended(app, run)).await;
+        // The cancellation is recorded and stays valid, so running out of time is only reported.
         ended.map_err(|_| CliError::StillRunning { run })??;
     }
     tell(app, run)

@@ -41,6 +41,7 @@ pub(crate) fn carry_out(
         CharterCommand::Learn(asked) => {
             super::charter_learn::learn(&asked, &folder, settings.clone())
         }
+        // Only these open the journal: checking a charter must work without a home.
         CharterCommand::Tools { name } => {
             charter_tools::tools(&App::open(settings.clone())?, &name)
         }
@@ -131,6 +132,7 @@ fn check(
     }
     Ok(match found.charter {
         Some(_) => ExitStatus::Ok,
+        // A broken charter is the user's input, as a wrong flag is.
         None => ExitStatus::Usage,
     })
 }

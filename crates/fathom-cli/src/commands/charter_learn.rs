@@ -34,6 +34,7 @@ pub(super) fn learn(
     let out = match (&asked.out, asked.dry_run) {
         (_, true) => None,
         (Some(file), false) => Some(folder.join(file)),
+        // Settled before the councils are read, so that a wrong target fails at once.
         (None, false) => Some(beside_charter(asked, folder, &settings)?),
     };
     let app = App::open(settings)?;
@@ -82,6 +83,7 @@ fn save(file: &Path, text: &str) -> Result<(), CliError> {
         Existing::Nothing => true,
         Existing::File => {
             let there = std::fs::read_to_string(file).map_err(unwritable)?;
+            // Only a learned rule is replaced. A mistyped `--out` must not destroy another file.
             learning::read(&there).is_ok()
         }
         Existing::Other => false,

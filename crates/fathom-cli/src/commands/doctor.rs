@@ -43,6 +43,7 @@ pub(crate) async fn doctor(settings: RunSettings) -> Result<ExitStatus, CliError
     let weights = weights(&settings);
     let embedded = settings.embedded();
     let code = settings.sandbox();
+    // Every check runs, even after a failed one: a user wants the whole list at once.
     checks.extend(home(settings));
     checks.push(weights);
     match models {

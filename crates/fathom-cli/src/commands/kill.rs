@@ -68,6 +68,7 @@ pub(crate) fn kill(app: &App, typed: KillArgs) -> Result<ExitStatus, CliError> {
             LiftOutcome::WasNotThrown => format!("kill switch `{}` was not active", visible(&name)),
         }),
     };
+    // The state is read back and shown, since a switch that did not take effect must be noticed.
     tell(app, said)?;
     Ok(ExitStatus::Ok)
 }

@@ -27,6 +27,7 @@ use crate::terminal::styled_line::{LineStyle, StyledLine};
 const BETWEEN: &str = "---";
 
 /// Most bytes of one cell.
+// The sandbox accepts no more; checked here, since stdin could be endless.
 const CELL_BYTES_MAX: usize = 1 << 20;
 
 /// One cell as programs read it.
@@ -149,12 +150,14 @@ fn nobody(question: &CellQuestion) -> CellAnswer {
         CellCall::Recurse { tasks } => tasks.len(),
         CellCall::Budget => {
             let reply = CellReply::Budget(CellBudget {
+                // No model can be asked here, so there is nothing that a budget could limit.
                 left: Amounts::MAX,
                 time_left: Millis(u64::MAX),
             });
             return CellAnswer { id, reply };
         }
     };
+    // An exception in the cell instead of an error of the command, so that the session survives it.
     let fault = CellOutcome::Fault(CellException {
         kind: CellExceptionKind::Refused,
         message: Text::from("`fathom repl` has no model to ask; use `fathom rlm`"),

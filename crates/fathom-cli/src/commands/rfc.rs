@@ -83,6 +83,7 @@ pub(super) fn places(
     let onto = if let Some(said) = &about.onto {
         folder_of(app, said)?
     } else {
+        // Without the signature: a changed identity has an invalid one until it is proposed.
         let name = Charter::name_in(&dir).map_err(HostError::from)?;
         let named = app.settings.home.join(HOME_FOLDER).join(&name);
         if named.is_dir() {
@@ -149,7 +150,7 @@ fn list(app: &App) -> Result<ExitStatus, CliError> {
     match app.settings.form {
         OutputFormat::Json => output::print_json(&ListJson { rfcs: rows })?,
         OutputFormat::Human if rows.is_empty() => {
-            output::print(&[StyledLine::from("no proposals")])?
+            output::print(&[StyledLine::from("no proposals")])?;
         }
         OutputFormat::Human => {
             let line = |row: &RowJson<'_>| {

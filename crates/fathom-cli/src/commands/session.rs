@@ -84,7 +84,7 @@ fn done(app: &App, json: &serde_json::Value, said: &str) -> Result<ExitStatus, C
     match app.settings.form {
         OutputFormat::Json => output::print_json(json)?,
         OutputFormat::Human => {
-            output::print(&[StyledLine::new().with(LineStyle::Plain, safe(said))])?
+            output::print(&[StyledLine::new().with(LineStyle::Plain, safe(said))])?;
         }
     }
     Ok(ExitStatus::Ok)

@@ -103,6 +103,7 @@ fn look(app: &App, run: RunId, at: Option<&RecordRef>) -> Result<ShownRun, CliEr
             run,
             place: place.clone(),
         })?;
+        // Everything below is folded from these records, so the view is what was known at that moment.
         records.truncate(last + 1);
     }
     let mut story = RunView::default();

@@ -147,6 +147,7 @@ impl RunStats {
 
     /// The latency that `percent` of the answered calls stayed within.
     fn latency(&self, percent: usize) -> Option<Millis> {
+        // Nearest rank: the figure is a latency that was measured, not one in between.
         let rank = (self.latencies.len() * percent).div_ceil(100);
         self.latencies.get(rank.checked_sub(1)?).copied()
     }

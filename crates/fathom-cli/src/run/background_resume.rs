@@ -17,9 +17,11 @@ use crate::terminal::styled_line::StyledLine;
 use crate::view::units::many;
 
 /// Runs that are resumed beside another one; the rest waits for the next command.
+// Enough for the leftovers of a crash, and few enough to leave cores for the command itself.
 const RUNS_MAX: usize = 16;
 
 /// Notes that may wait to be shown.
+// Notes are not read while the terminal is busy; more than a screenful helps nobody.
 const NOTES_MAX: usize = 32;
 
 /// Runs that are resumed in the background.
@@ -56,6 +58,7 @@ impl BackgroundResume {
         };
         Self {
             work: Some(ResumeWork {
+                // Resuming folds whole journals, which would hold up the command on its only worker thread.
                 resuming: tokio::task::spawn_blocking(move || resumer.resume()),
                 is_enough,
             }),
@@ -76,6 +79,7 @@ impl BackgroundResume {
         let Ok(handles) = work.resuming.await else {
             return;
         };
+        // All are interrupted before one is waited for, so that they end in parallel.
         handles.iter().for_each(RunHandle::interrupt);
         for handle in handles {
             let _ = tokio::spawn(handle.end()).await;
@@ -101,6 +105,7 @@ impl RunResumer {
             if self.is_enough.load(Ordering::Relaxed) || handles.len() == RUNS_MAX {
                 break;
             }
+            // It would wait again at once; a person resumes it by deciding.
             if self.awaits_a_person(run) {
                 continue;
             }

@@ -60,6 +60,7 @@ pub(crate) fn settle(followed: FinishedRun) -> Result<(FinishedRun, ExitStatus),
             let exit = ExitStatus::of_status(result.status);
             Ok((followed, exit))
         }
+        // Not an error: the run did what it could, and a person is next.
         RunEnd::Waiting(RunWait::Approval) => Ok((followed, ExitStatus::NeedsReview)),
         RunEnd::Waiting(RunWait::Outage(failure)) => Err(CliError::OutOfReach {
             run,
@@ -89,6 +90,7 @@ pub(crate) fn print_answer(app: &App, followed: &FinishedRun) -> Result<(), CliE
         }
         output::say(&[StyledLine::new()]);
     }
+    // The answer alone goes to stdout, so that it can be piped.
     output::print_answer(&answer)
 }
 

@@ -24,6 +24,7 @@ pub(crate) fn settle(runtime: &Runtime, models: &mut ModelSet) -> Result<Vec<Str
             continue;
         }
         let ChosenWeights { name, instead } = runtime.embedded().choose(spec.name())?;
+        // Settled before the run begins: the record names the model that answers, and a resume must not choose another.
         spec.id = format!("{PROVIDER}/{name}");
         if let Some(why) = instead
             && !warnings.contains(&why)
@@ -76,6 +77,7 @@ fn memory_peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status
         .lines()
+        // The kernel's high-water mark: the peak, which is what decides whether a model fits.
         .find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)

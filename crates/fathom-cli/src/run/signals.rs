@@ -27,6 +27,7 @@ impl InterruptSignals {
     pub(crate) fn listen() -> Result<Self, CliError> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt()).map_err(CliError::Setup)?,
+            // Service managers send this one; it means the same.
             terminate: signal(SignalKind::terminate()).map_err(CliError::Setup)?,
             heard: 0,
         })
@@ -53,6 +54,7 @@ impl InterruptSignals {
     reason = "a second Ctrl-C must work even when letting go hangs; a killed run is resumable"
 )]
 pub(crate) fn leave() -> ! {
+    // `exit` runs no destructors, so a hidden cursor would stay hidden.
     output::show_cursor();
     std::process::exit(i32::from(ExitStatus::Interrupted.code()))
 }

@@ -166,6 +166,7 @@ pub(crate) fn wants_json(
     arguments: &[OsString],
     look_up: impl Fn(&str) -> Option<OsString>,
 ) -> bool {
+    // After `--` everything is text of the user, who may ask about `--json`.
     let typed = arguments.iter().take_while(|argument| *argument != "--");
     typed.into_iter().any(|argument| argument == "--json")
         || look_up("FATHOM_JSON").is_some_and(|value| value.to_str().is_some_and(is_on))
@@ -219,6 +220,8 @@ impl SettingSources<'_> {
         let said = said.or_else(|| self.variables.get("FATHOM_CONFIG").map(PathBuf::from));
         if let Some(file) = said {
             let file = folder.join(file);
+            // A file that was named explicitly is trusted as a whole; only one that happens to lie in the folder is
+            // not.
             return Ok((HostConfig::read(&file)?, Some(file)));
         }
         let home = home
@@ -234,6 +237,7 @@ impl SettingSources<'_> {
         let mut config = HostConfig::read(&here)?;
         if let Some(file) = at_home {
             let beside = file.parent().unwrap_or(folder);
+            // A checkout's file may choose models and budgets, but not who approves, what is masked or where words go.
             config.keep_authority_of(HostConfig::read(&file)?, beside);
         }
         Ok((config, Some(here)))
@@ -268,6 +272,7 @@ impl SettingSources<'_> {
                 config
                     .recursion
                     .clone()
+                    // The table is taken whole from one source: its limits are chosen to fit each other.
                     .or_else(|| charter.as_ref()?.recursion.clone()),
             )?,
             depth: self.number("--max-depth", "FATHOM_MAX_DEPTH", self.flags.max_depth)?,
@@ -355,6 +360,7 @@ impl SettingSources<'_> {
         charter: Option<PartialBudget>,
         file: PartialBudget,
     ) -> Result<Budget, CliError> {
+        // From the weakest source to the strongest: default, charter, file, variable, flag.
         let mut budget = file.over(charter.unwrap_or_default().over(config::BUDGET));
         let said = [
             ("FATHOM_BUDGET", self.variables.get("FATHOM_BUDGET")),
@@ -413,6 +419,7 @@ impl SettingSources<'_> {
         )?;
         match said {
             None => Ok(file.unwrap_or(CONCURRENCY)),
+            // With no call in flight a run would wait for ever.
             Some((what, 0)) => Err(CliError::BadValue {
                 what: what.to_owned(),
                 value: "0".to_owned(),

@@ -148,6 +148,7 @@ pub(crate) fn masked_so_far(text: &str) -> String {
     if IS_LIFTED.load(Ordering::Relaxed) {
         return text.to_owned();
     }
+    // The stream keeps back what could still become a value; `redact` would let its first half out.
     redactor().map_or_else(String::new, |redactor| redactor.stream().push(text))
 }
 
@@ -168,6 +169,8 @@ pub(crate) fn masked_json(json: &str) -> String {
             masked_value(&key, &text)
         };
         if said == text {
+            // Unchanged strings are copied as they were written, escapes included, so that data is not rewritten for
+            // nothing.
             shown.push_str(literal);
         } else {
             shown.push_str(&serde_json::Value::from(said).to_string());
@@ -180,6 +183,7 @@ pub(crate) fn masked_json(json: &str) -> String {
 /// A value as it may leave. `password` is a word that tells what follows, also where it is a key.
 fn masked_value(key: &str, text: &str) -> String {
     let by_itself = masked(text);
+    // Many secrets are recognised only by the word before them, which JSON keeps apart as the key.
     let labelled = format!("{key}: {by_itself}");
     let beside_its_key = masked(&labelled);
     let value = beside_its_key.strip_prefix(&format!("{key}: "));

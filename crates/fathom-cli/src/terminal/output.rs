@@ -15,6 +15,7 @@ use crate::terminal::plain_text::{harmless, safe};
 use crate::terminal::styled_line::{self, StyledLine};
 
 /// Columns of a table that goes into a pipe.
+// Wide enough for tables, and fixed, so that output into a file does not depend on the terminal.
 const PIPE_COLUMNS: usize = 120;
 
 #[expect(clippy::disallowed_methods, reason = "this is the one way out")]
@@ -78,6 +79,7 @@ pub(crate) fn print(lines: &[StyledLine]) -> Result<(), CliError> {
 pub(crate) fn print_original(_why: Unmasked, text: &str) -> Result<(), CliError> {
     let mut out = stdout().lock();
     let shown = if out.is_terminal() {
+        // A terminal would obey escape codes in data; a file or a program gets the bytes as they are.
         harmless(text)
     } else {
         text.to_owned()
@@ -102,6 +104,7 @@ pub(crate) fn print_answer(answer: &str) -> Result<(), CliError> {
 /// Prints the one JSON object, on one line in a pipe.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
     let text = if stdout().is_terminal() {
+        // Programs get one line, which they can split by.
         serde_json::to_string_pretty(value)
     } else {
         serde_json::to_string(value)
@@ -119,6 +122,7 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
 /// A reader that went away has seen what it wanted.
 fn heard(written: io::Result<()>) -> Result<(), CliError> {
     match written {
+        // A reader that has seen enough, such as `head`, is not a failure.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CliError::Output(error)),
         _ => Ok(()),
     }
@@ -129,6 +133,7 @@ pub(crate) fn say(lines: &[StyledLine]) {
     let lines = styled_line::masked(lines);
     let mut out = AutoStream::auto(stderr()).lock();
     for line in lines.iter() {
+        // Without a stderr there is nowhere left to report that to.
         let _ = writeln!(out, "{}", line.styled());
     }
 }
@@ -156,6 +161,7 @@ impl Write for LogWriter {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         let text = harmless(&String::from_utf8_lossy(event));
         stderr().write_all(masking::masked_for_all(&text).as_bytes())?;
+        // The length of the input and not of the masked text, or the caller would write the rest again.
         Ok(event.len())
     }
 

@@ -13,6 +13,7 @@ pub(crate) fn safe(text: &str) -> String {
 
 /// Text without anything that could steer a terminal.
 pub(crate) fn harmless(text: &str) -> String {
+    // Whole sequences first: without its escape character the rest of one would stay as text.
     let text = anstream::adapter::strip_str(text).to_string();
     text.chars()
         .filter(|c| matches!(c, '\n' | '\t') || is_harmless(*c))
@@ -74,6 +75,7 @@ pub(crate) fn fold(text: &str, max: usize) -> Vec<String> {
 
 /// Neither a control character nor one that turns the reading direction or makes letters that nobody sees.
 fn is_harmless(c: char) -> bool {
+    // Invisible and direction-changing characters: they can make a text look like another, or hide a part of it.
     const UNSEEN: [std::ops::RangeInclusive<char>; 8] = [
         '\u{ad}'..='\u{ad}',
         '\u{61c}'..='\u{61c}',

@@ -53,6 +53,7 @@ pub(crate) fn fit(table: &mut Vec<TableColumn>, dropped: &[&str], width: usize) 
         if taken(table) <= width {
             break;
         }
+        // Whole columns instead of narrower cells: half a number is worse than none.
         table.retain(|column| column.head != *head);
     }
 }

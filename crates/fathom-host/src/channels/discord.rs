@@ -23,10 +23,12 @@ use crate::clock::{Clock, until};
 use crate::effects::run_gateway::pause;
 
 /// Longest wait for a limit before a message is given up.
+// A delivery holds the queue of this channel, so a longer limit is reported instead of waited out.
 const WAIT_MAX: Duration = Duration::from_mins(1);
 /// Maximum number of attempts for a message that does not get through.
 const TRIES_MAX: u32 = 4;
 /// The wait between two tries that Discord said nothing about.
+// Half a second: long enough for a dropped connection to be over, short against the minute of `WAIT_MAX`.
 const AGAIN_AFTER: Millis = Millis(500);
 /// Time after its first attempt within which a bot's message may be sent again: Discord looks for a nonce only among
 /// the last few minutes.
@@ -85,6 +87,8 @@ impl DiscordTarget {
     fn way(&self) -> Result<(DiscordSender, String), DiscordTargetError> {
         let number = |id: &str| {
             let is_number =
+                // The id goes into the path of a request, so anything but digits could change the path. Snowflakes have
+                // at most 20.
                 !id.is_empty() && id.len() <= 20 && id.bytes().all(|b| b.is_ascii_digit());
             is_number
                 .then(|| id.to_owned())
@@ -129,6 +133,8 @@ impl OutgoingBlock<'_> {
     /// The kill switch covers what leaves the house.
     fn check_kill(&self) -> Result<(), ChannelError> {
         let target = EffectTarget {
+            // A message on a channel belongs to no tenant and no account; only scopes of the platform, the action and
+            // `global` stop it.
             tenant: String::new(),
             platform: "discord".to_owned(),
             account: "none".to_owned(),
@@ -166,6 +172,7 @@ impl DiscordChannel {
     /// Delivers a block, from where it was left.
     pub(super) async fn deliver(&self, post: &OutgoingBlock<'_>) -> Result<(), ChannelError> {
         let messages = discord::messages(post.delivery, post.of.id);
+        // Held while messages are sent: two blocks at once would mix their messages and exceed the rate limit together.
         let mut free_from = self.free_from.lock().await;
         // Whoever was here before may have delivered it.
         let mut progress = post.kept.progress(post.of)?;
@@ -235,6 +242,8 @@ impl BlockSender {
                 .to_owned(),
         };
         for _ in 0..TRIES_MAX {
+            // A message that was begun and not confirmed may have arrived, so it is repeated only where Discord
+            // recognises it.
             let may_be_there = progress.begun > progress.sent;
             let sent_at = post.clock.now().max(*free_from);
             if may_be_there && !self.is_known_again(progress.begun_at, sent_at) {
@@ -246,13 +255,17 @@ impl BlockSender {
                 return Err(ChannelError::Limited { seconds });
             }
             pause(millis(wait)).await;
+            // Checked after the wait and before every attempt: a switch may have been set while this message waited.
             post.check_kill()?;
             if !may_be_there {
+                // Written before the request, so that after a crash the next process knows that the message may have
+                // arrived.
                 progress.begun = progress.sent + 1;
                 progress.begun_at = post.clock.now();
                 post.note(*progress)?;
             }
             let tried = self.try_once(message, free_from, post.clock).await;
+            // The note is taken back only for an attempt that certainly failed, and only if none before it is in doubt.
             if !may_be_there && matches!(tried, Ok(PostOutcome::NotThere(_)) | Err(_)) {
                 progress.begun = progress.sent;
                 post.note(*progress)?;
@@ -272,6 +285,7 @@ impl BlockSender {
     /// True if a message first tried at `begun_at` may be sent again at `again_at`.
     fn is_known_again(&self, begun_at: Timestamp, again_at: Timestamp) -> bool {
         match self.sender {
+            // Webhooks have no nonce: a repeated message would appear twice.
             DiscordSender::Webhook => false,
             DiscordSender::Bot => again_at.since(begun_at) <= KNOWN_FOR,
         }
@@ -317,6 +331,7 @@ impl BlockSender {
             SendOutcome::TooEarly => PostOutcome::NotThere(ChannelError::Limited {
                 seconds: plan.wait.as_secs(),
             }),
+            // The server broke off, so the wait it names may be none at all.
             SendOutcome::Unknown => {
                 *free_from = (*free_from).max(clock.now().plus(AGAIN_AFTER));
                 PostOutcome::Lost(said)

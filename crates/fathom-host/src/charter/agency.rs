@@ -108,6 +108,8 @@ impl AgencyCharter {
             let file = super::tool_policies::TOOLS_FILE;
             return findings.problem(file, None, CharterProblem::MissingFile { file });
         };
+        // Names in lanes are checked here, since a lane with an unknown tool would fail only after the post was
+        // written.
         let tools = gate.names();
         for name in self.lanes.values().flat_map(LaneTools::all) {
             if !tools.contains(name) {

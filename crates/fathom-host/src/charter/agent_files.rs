@@ -147,6 +147,7 @@ pub(super) fn agent(
     );
     let agent = AgentFile {
         name,
+        // A stand-in for the rest of the check: a missing role is a problem already, so this charter is never used.
         role: head.role.unwrap_or(AgentRole::Doc),
         model_role: head.model_role,
         description: head.description.trim().to_owned(),
@@ -236,6 +237,7 @@ fn split<'a>(
     };
     match first.trim_end() {
         FENCE => {}
+        // TOML between `+++` is common elsewhere. Without this arm it would be read as part of the prompt.
         "+++" => {
             refuse("front matter is YAML between two lines `---`, not TOML");
             return None;

@@ -132,6 +132,7 @@ impl FindingList {
         place: Option<SourceLocation>,
         flaw: CharterProblem,
     ) {
+        // A file of the wrong kind could yield a finding per line.{1}
         if self.problems.len() < limits::FINDINGS_MAX {
             self.problems.push(finding(file, place, flaw));
         }

@@ -158,6 +158,7 @@ pub(super) fn identity(
     };
     if let (Some(IdentitySignatureText { key, value }), Some(charter)) =
         (&identity.signature, charter)
+        // The signature covers the charter's name, too, so without a manifest it cannot be checked.
         && signature::signer(charter, signature::fingerprint(&identity), key, value).is_none()
     {
         source.problem(signed_at.as_ref(), CharterProblem::Signature, findings);
@@ -171,6 +172,7 @@ pub(crate) fn without_signature(text: &str) -> String {
     let mut is_signature = false;
     for line in text.split_inclusive('\n') {
         let start = line.trim_start();
+        // Works on lines, not on parsed TOML, so that comments and order of the rest survive the signing.
         if start.starts_with('[') {
             is_signature = start.starts_with("[signature]");
         }
@@ -207,6 +209,7 @@ pub(super) fn persona(
     let Some(read) = source.read::<PersonaTable>(findings) else {
         return PersonaText::default();
     };
+    // Read from the raw values: a layer that is dropped below for another problem must not hide this one.
     check_words(&source, &read.value, identity, findings);
     let layers = layers(&source, &read, findings);
     let plain = |said: Option<Spanned<String>>| {

@@ -96,6 +96,7 @@ pub(super) fn read(
         };
         source.problem(None, flaw, findings);
     }
+    // Programs address these five by key, so a missing one would be noticed only in the middle of a run.
     complain_about_initial(&source, &read, findings);
     let mut instructions = BTreeMap::new();
     for (key, table) in &read.value {
@@ -213,6 +214,7 @@ fn date_of(
 ) -> Option<Date> {
     let moment = match value.get_ref() {
         toml::Value::Datetime(moment) => Some(*moment),
+        // TOML has dates, but people quote them as they do in JSON and YAML.
         toml::Value::String(text) => Datetime::from_str(text).ok(),
         _ => None,
     };

@@ -50,6 +50,8 @@ impl PacketMtu {
     }
 
     const fn limits(self) -> HeaderLimits {
+        // The window is not known before a model is chosen, so lengths are checked against no limit but the header's
+        // own.
         let mtu_tokens = match self {
             Self::Window => u64::MAX,
             Self::Tokens(tokens) => tokens,
@@ -404,6 +406,7 @@ fn sections(
 pub(super) fn thousandths(number: f64, milli_max: u16) -> Option<u16> {
     /// Maximum distance of a decimal fraction from the nearest binary one.
     const ROUNDING: f64 = 1e-9;
+    // Searches the grid instead of rounding: `0.1234` must be refused, and `0.1` must not fail for its binary form.
     let is_same = |milli: &u16| (f64::from(*milli) / 1000.0 - number).abs() < ROUNDING;
     (0..=milli_max).find(is_same)
 }
@@ -417,6 +420,7 @@ fn router(
     let mut router = CommandRouter::default();
     let commands = [
         (said.ask, &PROGRAMS[..], &mut router.ask),
+        // Their commands print the report of one program, so no other can answer them.
         (said.council, &[council::NAME], &mut router.council),
         (said.phases, &[phases::NAME], &mut router.phases),
     ];

@@ -173,6 +173,7 @@ pub fn check(
 }
 
 fn meant(said: &str, base: &Path, home: &Path) -> Result<CharterRef, CharterError> {
+    // Built-in names win over folders, so that a folder in some checkout cannot pose as `default`.
     if let Some(files) = built_in::files(said) {
         return Ok(CharterRef::BuiltIn(files));
     }
@@ -233,6 +234,7 @@ fn check_files(
         warnings,
     } = findings;
     problems.sort_by_key(Finding::order);
+    // A charter with a problem is never used, not even for the parts that are fine.
     let charter = charter.filter(|_| problems.is_empty());
     let charter = charter.map(|charter| Charter {
         warnings: warnings.clone(),
@@ -277,7 +279,7 @@ fn assemble(
                 identity = identity_persona::identity(text, charter, findings);
             }
             identity_persona::PERSONA_FILE => {
-                persona = identity_persona::persona(text, &identity, findings)
+                persona = identity_persona::persona(text, &identity, findings);
             }
             instructions::FILE => instructions = instructions::read(text, count, findings),
             council::LEARNED_FILE => match learning::read(text) {
@@ -294,6 +296,7 @@ fn assemble(
             }
         }
     }
+    // Every other file was read before this, so that one check reports the problems of all files.
     let mut manifest = manifest?;
     if let Some(council) = &mut manifest.council {
         council.learn(learned, findings);
@@ -338,6 +341,7 @@ fn text<'a>(file: &str, bytes: &'a [u8], findings: &mut FindingList) -> Option<&
     match std::str::from_utf8(bytes) {
         Ok(text) => Some(text),
         Err(error) => {
+            // The place is counted in the part that is text, since an editor counts characters, too.
             let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
             let good = String::from_utf8_lossy(good);
             let place = strict_toml::place(&good, good.len()..good.len());

@@ -159,6 +159,7 @@ impl SessionSeed {
     /// Ids from the least to the most worth.
     pub fn ids(of: &[WeightedEntry]) -> Vec<String> {
         let mut of: Vec<&WeightedEntry> = of.iter().rev().collect();
+        // Reversed before a stable sort, so that among equal weights the first of the file counts as worth more.
         of.sort_by(|a, b| a.weight.total_cmp(&b.weight));
         of.into_iter().map(|one| one.id.clone()).collect()
     }
@@ -420,6 +421,7 @@ fn phase(file: &str, text: &str, findings: &mut FindingList) -> PhaseSpec {
                     findings.problem(file, None, CharterProblem::BadValue { key, why });
                 }
             }
+            // The head ends with the first line that is not one of its keys, and that line is part of the prompt.
             _ => break,
         }
         rest = below;
@@ -432,6 +434,7 @@ fn phase(file: &str, text: &str, findings: &mut FindingList) -> PhaseSpec {
         id: id
             .filter(|id| !id.is_empty())
             .unwrap_or_else(|| stem.clone()),
+        // Models name a phase by its file as often as by its id.
         aliases: vec![stem],
         title,
         template: rest.trim().to_owned(),

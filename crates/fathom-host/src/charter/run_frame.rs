@@ -17,6 +17,7 @@ impl Charter {
     pub(crate) fn of_frame(frame: &PacketFrame) -> Result<Self, CharterError> {
         match &frame.charter_folder {
             Some(folder) => Self::load(Path::new(folder), &|_| 0),
+            // `charter` is `NAME VERSION`, and a name has no space.
             None => Self::built_in(frame.charter.split(' ').next().unwrap_or_default()),
         }
     }
@@ -108,6 +109,7 @@ impl Charter {
         // A struct of strings and numbers always has a JSON form, and its keys keep their order.
         let content = serde_json::to_vec(self).unwrap_or_default();
         let mut hash = Sha256::new();
+        // The tag keeps this digest apart from others over the same bytes; its number changes with the form.
         hash.update(b"fathom charter 1\n");
         hash.update(&content);
         let mut digits = String::new();

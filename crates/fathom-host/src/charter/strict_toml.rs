@@ -22,6 +22,7 @@ const EXCERPT_CHARS_MAX: usize = 96;
 const EXCERPT_CHARS_BEFORE: usize = 32;
 
 /// Edits between a word and the one that may have been meant.
+// With three edits, words of usual length match half of all keys.
 const NEAR_EDITS_MAX: usize = 2;
 
 /// A file, and the part of it that has keys and values.
@@ -96,6 +97,7 @@ impl<'a> CharterSource<'a> {
         for (span, flaw) in renamed {
             findings.warning(self.file, Some(self.place(&span)), flaw);
         }
+        // serde stops at the first error. To report all, the wrong key is taken out and the file is read again.
         let mut dropped = DroppedKeys::default();
         for _ in 0..limits::FINDINGS_MAX {
             let error = match T::deserialize(Deserializer::from(document.clone())) {
@@ -109,6 +111,7 @@ impl<'a> CharterSource<'a> {
             let key = path.as_ref().and_then(|path| path.last()).cloned();
             let flaw = flaw(error.message(), key.unwrap_or_default());
             self.problem(span.as_ref(), flaw, findings);
+            // Without a place nothing can be taken out, so the next attempt would fail the same way.
             dropped.0.insert(path?.join("."));
         }
         None
@@ -119,6 +122,7 @@ impl<'a> CharterSource<'a> {
         let mut lines = BTreeSet::new();
         for error in errors {
             let span = error.span().unwrap_or_default();
+            // The parser recovers within a line and complains again; only the first complaint helps.
             if lines.insert(self.place(&span).line) {
                 let message = error.message().to_owned();
                 self.problem(Some(&span), CharterProblem::Syntax { message }, findings);
@@ -225,6 +229,7 @@ impl<'a> CharterSource<'a> {
 
 /// Position where a span of `text` begins.
 pub(super) fn place(text: &str, span: Range<usize>) -> SourceLocation {
+    // Spans come from parsers that count bytes and may end inside a character.
     let start = text.floor_char_boundary(span.start);
     let end = text.ceil_char_boundary(span.end).max(start);
     let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -240,6 +245,7 @@ pub(super) fn place(text: &str, span: Range<usize>) -> SourceLocation {
         .chars()
         .skip(skipped)
         .take(EXCERPT_CHARS_MAX)
+        // An excerpt goes to a terminal, where control characters of a charter could rewrite the screen.
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
     let shown = excerpt.chars().count();
@@ -344,6 +350,7 @@ fn nearest(word: &str, known: &[String]) -> Option<String> {
 /// Letters to put in, take out or change to make one word of another.
 fn edits(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
+    // The table below is quadratic, and a longer word is no misspelt key.
     if from.len() > limits::NAME_CHARS_MAX {
         return usize::MAX;
     }

@@ -59,6 +59,7 @@ impl ToolPolicies {
         let mut text = self.tools.clone();
         for (name, value) in values {
             let is_plain =
+                // The value is put into TOML text as it is, so a quote or a brace could end its string and add keys.
                 |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\\' | '{' | '}' | '$');
             if value.is_empty() || !value.chars().all(is_plain) {
                 return Err(PlaceholderError::InvalidValue {
@@ -100,6 +101,7 @@ impl ToolPolicies {
     /// The names of the tools that are declared one by one.
     pub(super) fn names(&self) -> Vec<String> {
         let text = self.tools_with(SAMPLE).unwrap_or_default();
+        // Problems of the file are reported by `read`; here they only mean that no tool is known.
         let declared = ToolsFile::read(&text).unwrap_or_default();
         let tools = declared.tools.into_iter();
         tools.map(|tool| tool.facts.spec.name).collect()
@@ -135,6 +137,7 @@ impl GateFiles {
         }
         let mut gate = self.gate;
         if gate.entities.is_empty() {
+            // Cedar wants a JSON array even without entities.
             "[]".clone_into(&mut gate.entities);
         }
         let mut wrong = |file: &str, cause: String| {

@@ -49,6 +49,7 @@ impl FromStr for CharterVersion {
 
 fn number(text: &str) -> Option<u32> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    // `1.01.0` would be written back as `1.1.0`, and then no longer be what was signed.
     let is_padded = text.len() > 1 && text.starts_with('0');
     (is_plain && !is_padded)
         .then(|| text.parse().ok())

@@ -62,6 +62,7 @@ impl BudgetTable {
             }
         }
         if let Some(cost) = &self.cost {
+            // Through its text: the shortest form of the float is what the user wrote, so `0.1` is exactly a tenth.
             match parse_cost(&cost.get_ref().to_string()) {
                 Ok(cost) => part.cost = Some(cost),
                 Err(cause) => senseless("cost", cost.span(), cause.to_string()),

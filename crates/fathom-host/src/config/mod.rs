@@ -147,6 +147,7 @@ pub fn parse_cost(text: &str) -> Result<Nanodollars, ConfigValueError> {
         .trim_start_matches('$')
         .split_once('.')
         .unwrap_or((text.trim_start_matches('$'), ""));
+    // `parse` would accept a sign, and a budget below zero has no meaning.
     let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     if fraction.len() > 9 || !is_number(whole) || !is_number(fraction) || whole.is_empty() {
         return Err(complaint());
@@ -245,7 +246,7 @@ impl IdentityTable {
         for key in self.creator.iter().chain(roles.values()) {
             if keys.contains(&key) {
                 return Err(ConfigValueError::SharedKey {
-                    fingerprint: key.fingerprint().to_string(),
+                    fingerprint: key.fingerprint(),
                 });
             }
             keys.push(key);
@@ -289,6 +290,7 @@ impl SymbolStoreConfig {
             }
             (Some(variable), None) => read_env(variable)
                 .ok_or_else(|| what(format!("environment variable `{variable}` is not set")))?,
+            // What stands before `@` may be a password, and this file is often checked in.
             (None, Some(address)) if address.contains('@') => {
                 return Err(what(
                     "passwords are not allowed in the file; use `redis_env`".to_owned(),
@@ -375,10 +377,13 @@ impl HostConfig {
     /// Takes the settings of authority (approvers, trusted keys, masking, channels) from `home`, so that the file of a
     /// folder cannot override them. Paths in `home` are relative to `beside`.
     pub fn keep_authority_of(&mut self, home: Self, beside: &Path) {
+        // These come from the home's file where it has them: the file of some checkout must not make its author an
+        // approver, trust another key, unmask output or send words elsewhere.
         self.people = home.people.or(self.people.take());
         self.discord = home.discord.or(self.discord.take());
         let rules = home.redaction_rules.map(|rules| beside.join(rules));
         self.redaction_rules = rules.or(self.redaction_rules.take());
+        // The table is taken whole: single keys of a folder mixed with the home's could add up to a majority.
         if home.identity != TrustConfig::default() {
             self.identity = home.identity;
         }
@@ -412,6 +417,7 @@ impl HostConfig {
         let mut wrong = Vec::new();
         let budget = read.budget.part(&mut wrong);
         let recursion = read.recursion.map(|table| table.policy(&mut wrong));
+        // One error at a time, unlike a charter: this file is short, and a command cannot start with half of it.
         if let Some(first) = wrong.into_iter().next() {
             return Err(source.refusal(first));
         }

@@ -22,6 +22,7 @@ pub const BUDGET: Budget = Budget {
     amounts: Amounts {
         tokens: 24_000,
         calls: 16,
+        // Nobody watches an idle run, so it may not act.
         tools: 0,
         money: Nanodollars(50_000_000),
         episodes: 5,
@@ -59,6 +60,7 @@ impl Runtime {
             limit: RunQuery::LIMIT_MAX,
             filter: RunFilter::Unfinished,
         };
+        // Idle means that no process works on any run: models and cores are shared.
         let unfinished = self.inner.journal.list_runs(&query)?;
         let mut unfinished = unfinished.iter().map(|info| info.run);
         if let Some(run) = unfinished.find(|run| self.is_owned(*run)) {
@@ -104,6 +106,7 @@ pub fn goal(seed: &ThoughtSeed) -> Text {
 pub fn budget(charter: &Charter, most: Budget) -> Budget {
     let own = charter.initiative.over(BUDGET);
     Budget {
+        // The charter may only lower the limits, since nobody agrees to what an idle run costs.
         amounts: own.amounts.min(BUDGET.amounts).min(most.amounts),
         time: own.time.min(BUDGET.time).min(most.time),
     }

@@ -66,7 +66,7 @@ fn c10_a_planted_rule_is_found() {
         let size = weight(&trained.learned, feature);
         match feature {
             QuestionFeature::Domains | QuestionFeature::Seats => {
-                assert!(size > 1_000_000, "{feature} {size}")
+                assert!(size > 1_000_000, "{feature} {size}");
             }
             _ => assert!(size.abs() < 500_000, "{feature} {size}"),
         }

@@ -18,12 +18,14 @@ pub use error::LearnError;
 pub use rule_file::read;
 
 /// Fewest examples to learn from.
+// Five folds of eight; with fewer a single example decides a fold.
 pub const EXAMPLES_MIN: usize = 40;
 
 /// Fewest examples of either kind.
 pub const EITHER_MIN: usize = 8;
 
 /// Most examples that are looked at; of more, the first.
+// The matrix is dense and held in memory.
 pub const EXAMPLES_MAX: usize = 100_000;
 
 /// A past run.
@@ -71,6 +73,7 @@ pub fn train(examples: &[TrainingExample]) -> Result<TrainedRule, LearnError> {
     let folds = cross_validation::cross_validate(examples)?;
     let whole = cross_validation::sum(&folds);
     let mut learned = logistic_regression::fit(examples)?;
+    // Scores of the folds, not of the final fit, which has seen all examples.
     learned.accuracy = whole.accuracy();
     learned.baseline = whole.baseline();
     Ok(TrainedRule {

@@ -95,6 +95,7 @@ impl EmbeddedModels {
             LARGEST => (DEFAULT, FallbackRule::WhenMissing),
             name => (name, FallbackRule::WhenMemoryIsShort),
         };
+        // Not in the catalogue, so it may be a file that the user put there; it has no smaller sibling.
         if store.catalogue().find(wanted).is_none() {
             return Ok(ChosenWeights {
                 name: name.to_owned(),
@@ -115,6 +116,8 @@ impl EmbeddedModels {
         let is_file = path
             .extension()
             .is_some_and(|extension| extension.eq_ignore_ascii_case("gguf"));
+        // A path was recorded by the run that is resumed, so it is used as it is, even if the catalogue has changed
+        // since.
         if is_file || path.is_absolute() {
             return Ok(path.to_owned());
         }
@@ -126,6 +129,7 @@ impl EmbeddedModels {
     }
 
     fn engine(&self, file: &Path) -> Result<LocalEngine, HostError> {
+        // Held while loading: two runs that start at once must share one copy, since two may not fit into memory.
         let mut engines = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(engine) = engines.get(file) {
             return Ok(engine.clone());
@@ -153,6 +157,7 @@ impl EmbeddedModels {
 
     /// The embedding model, or why there is none.
     pub(crate) fn embedder(&self) -> Result<Arc<SentenceEmbedder>, EmbedderError> {
+        // A failure is kept, too: every request would otherwise read a hundred megabytes again to fail the same way.
         self.embedder.get_or_init(|| self.load_embedder()).clone()
     }
 

@@ -51,6 +51,7 @@ impl EffectView {
     }
 
     fn go(&mut self, state: EffectState) {
+        // Retries repeat a state; the path lists only changes.
         if self.state != state {
             self.state = state;
             self.path.push(state);
@@ -109,6 +110,7 @@ impl EffectsView {
             }
             EventKind::Signal(Signal::Decide { ask, allow, by, .. }) => {
                 if let Some(deed) = self.0.get_mut(ask)
+                    // A decision that comes after the expiry changes nothing.
                     && deed.state == EffectState::AwaitingApproval
                 {
                     deed.person = Some((*allow, by.clone()));
@@ -135,6 +137,7 @@ impl EffectsView {
             }
             Command::Attempt { ask, .. } => {
                 if let Some(deed) = self.0.get_mut(ask) {
+                    // An attempt implies the permission, also where the decision came as a signal.
                     deed.go(EffectState::Approved);
                     deed.go(EffectState::Attempted);
                 }

@@ -20,6 +20,7 @@ use crate::view::effects::EffectsView;
 
 /// Longest tail of a stream that is kept for looking at. Far more than a line: a key or a token whose beginning is gone
 /// is not recognised, and must be out of sight.
+// A view is copied for every frame, and one line of it is shown.
 const LAST_WORDS_BYTES_MAX: usize = 4_096;
 
 /// Current activity of an episode.

@@ -180,7 +180,7 @@ async fn x08_an_outage_leaves_a_run_that_can_be_resumed() {
     let run = handle.run();
     match handle.end().await {
         RunEnd::Waiting(RunWait::Outage(failure)) => {
-            assert_eq!(failure.kind, FailureKind::Malformed)
+            assert_eq!(failure.kind, FailureKind::Malformed);
         }
         other => panic!("{other:?}"),
     }

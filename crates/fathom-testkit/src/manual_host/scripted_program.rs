@@ -69,6 +69,7 @@ impl Scripts {
 
     /// Adds a script. Each round is asked once all of the round before is answered; after the last one the
     /// script finishes. A round with nothing in it leaves the script idle.
+    #[must_use]
     pub fn with(mut self, name: &str, rounds: Vec<Vec<Ask>>) -> Self {
         self.rounds.insert(name.to_owned(), rounds);
         self

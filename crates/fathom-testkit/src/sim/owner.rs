@@ -172,7 +172,7 @@ impl<L: BudgetAccounts> SimWorld<L> {
                     self.agenda.plan(at, AgendaItem::Land);
                 }
                 AgendaItem::Settle { sender, effect, .. } => {
-                    self.platform.unheard(&sender, &effect)
+                    self.platform.unheard(&sender, &effect);
                 }
                 _ => {}
             }

@@ -24,9 +24,11 @@ use super::{CouncilTable, TableReader};
 use crate::config::parse_time;
 
 /// Fewest votes whose share says something.
+// One sample always agrees with itself, so its measured confidence would be 1.
 const SAMPLES_MIN: u64 = 2;
 
 /// Highest temperature, in thousandths.
+// Providers refuse temperatures above 2.
 const TEMPERATURE_MILLI_MAX: u16 = 2_000;
 
 /// Highest similarity, in thousandths.
@@ -323,6 +325,7 @@ impl TableReader<'_> {
         name: &str,
         (key, is_there, example): (&str, bool, &'static str),
     ) {
+        // The same rules are read for both tables, and a key that was dropped has its complaint already.
         let was_there = ["council", "council.local"]
             .iter()
             .any(|part| self.dropped.has(&format!("{part}.{name}.{key}")));

@@ -54,6 +54,7 @@ impl SeatNeed {
     fn of_asking(seats: &[CouncilSeat], asked_max: usize, levels: u8, rules: &BallotRules) -> Self {
         let each = seats.iter().map(|seat| Self::of_seat(seat, levels, rules));
         let mut each: Vec<Self> = each.collect();
+        // The seats asked are not known before a run, so the check assumes the most expensive ones.
         each.sort_by_key(|need| std::cmp::Reverse(need.episodes));
         each.truncate(asked_max);
         let asked = each.len() as u64;
@@ -99,6 +100,7 @@ pub(super) fn check(
     if council.chiefs.is_empty() {
         return;
     }
+    // A charter does not know which models its runs use, so both profiles must fit.
     let need = [&council.remote, &council.local].map(|rules| SeatNeed::of(&council.chiefs, rules));
     let need = need.into_iter().fold(SeatNeed::default(), SeatNeed::max);
     let place = |key: &str| {
@@ -162,6 +164,7 @@ pub(super) fn check(
     let calls = bounds.budget.amounts.calls;
     if calls < need.calls {
         let needed = need.calls;
+        // A warning only: this is the worst case, and a council that runs short of calls still ends with a result.
         desk.warning(span, CharterProblem::FewCalls { calls, needed });
     }
     let signals = signals(&council.detector);

@@ -78,6 +78,8 @@ impl CouncilCharter {
             return;
         }
         if learned.is_none() {
+            // The charter asks for the learned rule, so falling back to the signals would change its decisions
+            // silently.
             let file = LEARNED_FILE;
             findings.problem(file, None, CharterProblem::MissingFile { file });
         }
@@ -167,6 +169,7 @@ pub(super) fn read(
     let remote = desk.rules(&table, &BallotRules::default());
     let local = match &table.local {
         Some(local) => {
+            // Seats and detector are the same for both profiles: only how votes are taken may depend on the model.
             desk.only_rules(local.get_ref());
             desk.rules(local.get_ref(), &remote)
         }

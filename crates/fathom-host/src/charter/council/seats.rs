@@ -35,6 +35,7 @@ impl TableReader<'_> {
         let Some(first) = tables.first() else {
             return Vec::new();
         };
+        // Seats are read by recursion, so the depth is checked before going down.
         if level > DEPTH_MAX {
             let levels = level.into();
             self.problem(&first.span(), CharterProblem::TooDeep { levels });

@@ -115,6 +115,7 @@ impl Runtime {
         going: ResumeMode,
     ) -> Result<(), HostError> {
         let frame = &started.frame;
+        // A run that is only ended calls no model, so it needs nobody's identity.
         let (Some(provenance), ResumeMode::On) = (&frame.provenance, going) else {
             return Ok(());
         };
@@ -149,6 +150,7 @@ impl Runtime {
             record: record.as_ref(),
         };
         let standing = known.judge(charter, identity, signer)?;
+        // Only verified identities are recorded: an unsigned one would otherwise become the newest known.
         if let IdentityStanding::Verified { key } = standing
             && !known.is_newest(charter, identity)?
         {
@@ -221,6 +223,7 @@ impl Runtime {
             record: Some(&record),
         };
         let key = signing.creator.public();
+        // Before anything is written: a wrong key must not leave a signed file behind.
         self.check_creator(&charter.name, &key)?;
         let prime = match signing.emergency {
             None => None,
@@ -235,6 +238,8 @@ impl Runtime {
             return Err(IdentityError::StackIsStable { charter }.into());
         }
         let signature = signature::sign(&charter.name, &charter.identity, signing.creator);
+        // The file first, the record after it: a record of a signature that is not in the file would refuse the old
+        // identity as rolled back.
         write_signed(folder, &text, &signature)?;
         let path = match prime {
             Some(_) => IdentityChangePath::Emergency,
@@ -295,6 +300,7 @@ impl Runtime {
             let why = "the reason is empty";
             return Err(IdentityError::NeedsPrime { why }.into());
         }
+        // The reason comes last and has no length: what precedes it has a fixed length.
         let message = [EMERGENCY_TAG, &identity.0, reason.as_bytes()].concat();
         Ok(prime.sign_message(&message))
     }
@@ -374,6 +380,7 @@ fn write_signed(
     let write = || {
         let mut new = fs::File::create(&beside)?;
         new.write_all(signed_text(text, signature).as_bytes())?;
+        // Without it a power loss after the rename may leave an empty file under the name.
         new.sync_all()?;
         fs::rename(&beside, &file)
     };

@@ -58,6 +58,7 @@ impl PersonaRule {
 }
 
 /// Most words between a verb and what it is about.
+// Five words span "ignore all of the previous rules"; with more, verbs meet nouns of another thought.
 const REACH: usize = 5;
 
 /// First problem with this text of a persona, compared with the core rules.
@@ -126,12 +127,14 @@ fn clauses(said: &str) -> Vec<Vec<String>> {
         .collect();
     let plain = plain
         .to_lowercase()
+        // Before the next line, which would make "ca not" of it.
         .replace("can't", "cannot")
         .replace("n't", " not");
     let plain = ["make up", "made up", "made-up"]
         .iter()
         .fold(plain, |plain, form| plain.replace(form, "invent"));
     let parts = plain.split(['.', ';', '!', '?', '\n', ',', ':', '(', ')']);
+    // What follows "but" has a subject and a negation of its own.
     let parts = parts.flat_map(|part| part.split(" but "));
     let words = |part: &str| {
         let words = part.split(|c: char| !(c.is_alphanumeric() || c == '_'));
@@ -317,6 +320,7 @@ impl Statement {
             return same && (self.without.is_empty() || unasked || persona.is_free);
         }
         if persona.is_no {
+            // A rule of one word is denied by any sentence with that word, so it is left to people.
             let is_whole = self.about.len() > 1 && persona.without.is_empty();
             return is_whole && self.is_about(persona);
         }

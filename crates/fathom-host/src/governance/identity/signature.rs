@@ -19,6 +19,7 @@ pub fn fingerprint(identity: &IdentityText) -> Digest {
     let mut hash = Sha256::new();
     hash.update(IDENTITY_TAG);
     for list in [&identity.traits, &identity.core_rules] {
+        // Lengths go before texts, so that moving a word from one entry to the next gives another digest.
         hash.update((list.len() as u64).to_be_bytes());
         for entry in list {
             hash.update((entry.len() as u64).to_be_bytes());
@@ -59,6 +60,7 @@ pub(super) fn charter_name(frame: &PacketFrame) -> &str {
 /// The charter's name is signed, too: what was signed for one charter is not signed for another.
 fn message(charter: &str, identity: Digest) -> Vec<u8> {
     let length = (charter.len() as u64).to_be_bytes();
+    // The charter's name is signed, too: a signature must not move an identity to another charter.
     [SIGNATURE_TAG, &length, charter.as_bytes(), &identity.0].concat()
 }
 

@@ -27,6 +27,7 @@ const SCORE_MAX_MILLI: u16 = 1_000;
 const WEIGHT: u16 = 10;
 
 /// Most stages of one beat that count; more of them would not move the score any more.
+// A score does not move further after this many stages of one kind; it bounds the loop for a damaged counter.
 const STAGES_MAX: u32 = 256;
 
 /// Events since the last beat.
@@ -92,6 +93,7 @@ impl StabilityLog {
     pub fn note(&self, beat: StabilitySample) -> Result<StackSample, StoreError> {
         let last = self.record.last_sample()?;
         let sample = StackSample {
+            // Wall time, since samples of several processes and days are compared.
             at: self.clock.wall(),
             score_milli: score_after(last.map_or(0, |last| last.score_milli), &beat),
             prime: beat.prime,
@@ -140,6 +142,7 @@ fn watched(samples: &[StackSample], now: Timestamp) -> Millis {
 /// The first rule that these samples do not meet: those of the last 24 h, and the one before them.
 fn broken(samples: &[StackSample], now: Timestamp) -> Option<StabilityRule> {
     let from = Timestamp(now.0.saturating_sub(WINDOW.0));
+    // The store hands out the sample before the window, too; without one, the stack was not watched for all of it.
     let reaches_back = samples.first().is_some_and(|first| first.at <= from);
     if !reaches_back {
         let covered = watched(samples, now);
@@ -147,6 +150,7 @@ fn broken(samples: &[StackSample], now: Timestamp) -> Option<StabilityRule> {
     }
     let silence = |is_heard: &dyn Fn(&StackSample) -> bool| {
         let heard = samples.iter().filter(|sample| is_heard(sample));
+        // A silence that lasts until now counts as well.
         let ends = heard.map(|sample| sample.at).chain([now]);
         // The window begins within a silence that counts from its own beginning.
         let mut last = samples.first().map_or(now, |first| first.at);

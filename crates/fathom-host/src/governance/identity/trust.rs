@@ -80,6 +80,7 @@ impl TrustRecord<'_> {
             .record
             .map(|record| record.about(CREATOR))
             .transpose()?;
+        // The first signer of a home is remembered for good, so that a later key cannot take its place.
         let first = acts.and_then(|acts| acts.into_iter().next());
         let known: Option<PublicKey> = first.and_then(|act| act.body.parse().ok());
         match (self.trust.creator, known) {
@@ -138,11 +139,13 @@ impl TrustRecord<'_> {
         match (standing, seen.last()) {
             (IdentityStanding::Verified { .. }, Some((_, newest))) => {
                 let is_old = seen.iter().any(|(_, sight)| sight.identity == identity);
+                // A valid signature of an earlier identity is still valid; only the record knows that it was replaced.
                 if newest.identity != identity && is_old {
                     return Err(IdentityError::RolledBack { charter }.into());
                 }
             }
             (IdentityStanding::Verified { .. }, None) => {}
+            // Once an identity of this charter was verified, removing the signature must not be a way around it.
             (_, Some(_)) => return Err(IdentityError::UnsignedChange { charter }.into()),
             (_, None) if self.trust.required => {
                 return Err(IdentityError::Required { charter }.into());

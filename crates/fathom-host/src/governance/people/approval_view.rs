@@ -157,9 +157,12 @@ fn asked<'a>(
             }
         }
     }
+    // Nobody can approve what cannot be shown.
     let request = request.filter(|request| !request.arguments.is_closed())?;
     match decided? {
         (PolicyDecision::NeedsApproval { rule, terms }, grounds)
+            // The record may hold an earlier question under the same ask; showing that one would have people approve
+            // another.
             if terms.binding == approval.terms.binding =>
         {
             Some(ApprovalRequest {

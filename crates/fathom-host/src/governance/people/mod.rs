@@ -74,6 +74,7 @@ impl Runtime {
         let by = self.check_person(approval, said)?;
         let view = self.view(approval.clone())?;
         let id = approval.id.clone();
+        // A refusal needs no view: it can only prevent the effect.
         if view.asked.is_none() && approval.is_open() && said.answer == ApprovalAnswer::Yes {
             return Err(PeopleError::Unreadable { id }.into());
         }
@@ -82,6 +83,7 @@ impl Runtime {
             by,
             at: self.now(),
             why: said.why.clone(),
+            // Bound to the question that was shown: if it was replaced meanwhile, the journal refuses the decision.
             binding: approval.terms.binding,
             signature: match &said.person {
                 Approver::OsUser(_) => None,
@@ -134,6 +136,7 @@ impl Runtime {
         // A no needs nobody else.
         if approval.terms.second_person && said.answer == ApprovalAnswer::Yes {
             let starter = self.info(approval.owner.run)?.started_by;
+            // A run whose starter is not known could have been started by anyone, so it fails closed.
             if starter.is_none_or(|starter| starter == name) {
                 let view = self.view(approval.clone())?;
                 let rule = view.asked.map(|asked| asked.rule).unwrap_or_default();
@@ -157,6 +160,7 @@ impl Runtime {
             }
             (Some(roster), Approver::Key(_)) => roster.has(name, roles),
             (None, Approver::OsUser(user)) => user.uid == roster::owner_of(self.home().folder())?,
+            // Without a roster a key belongs to no known person.
             (None, Approver::Key(_)) => false,
         })
     }
@@ -195,6 +199,7 @@ impl Runtime {
 
     /// Throws the kill switch. Anyone may.
     pub fn kill(&self, scope: KillScope, user: &OsUser, why: &str) -> Result<(), HostError> {
+        // Stopping needs no role: anyone who can write to the home may stop it. Lifting needs one.
         let order = kill_order(scope, user.to_string(), self.now(), why);
         Ok(self.inner.journal.set_kill(&order)?)
     }

@@ -10,6 +10,7 @@ use fathom_store::StoreError;
 use crate::error::HostError;
 
 /// File with the names of users.
+// Read as a file instead of by `getpwuid`, which would load the system's name services into this process.
 const PASSWD: &str = "/etc/passwd";
 
 /// A user of the operating system.
@@ -48,6 +49,7 @@ fn name_in(list: &str, uid: u32) -> Option<String> {
     list.lines().find_map(|line| {
         let mut fields = line.split(':');
         let name = fields.next().filter(|name| !name.is_empty())?;
+        // The fields are name, password, uid; `nth` skips the password.
         let found: u32 = fields.nth(1)?.parse().ok()?;
         (found == uid).then(|| name.to_owned())
     })

@@ -44,6 +44,7 @@ impl VersionBump {
             patch,
         };
         match (self, major) {
+            // Before 1.0.0 every part moves one place to the right, as SemVer has it.
             (Self::Major, 0) | (Self::Minor, 1..) => next(major, minor + 1, 0),
             (Self::Major, _) => next(major + 1, 0, 0),
             (Self::Minor, 0) | (Self::Patch, _) => next(major, minor, patch + 1),
@@ -104,6 +105,7 @@ const RULES: [(&str, &[KeyChange], VersionBump); 16] = {
         ("identity.signature", ANY, VersionBump::Patch),
         ("identity", ANY, VersionBump::Major),
         ("protocol", ANY, VersionBump::Major),
+        // Tools and policies decide what may happen outside, so no change of them is small.
         ("gate", ANY, VersionBump::Major),
         ("persona", ANY, VersionBump::Patch),
         ("description", ANY, VersionBump::Patch),
@@ -131,6 +133,7 @@ pub fn between(old: &Charter, new: &Charter) -> Vec<CharterChange> {
     let (mut old, mut new) = (json(old), json(new));
     for side in [&mut old, &mut new] {
         if let Some(object) = side.as_object_mut() {
+            // Both are compared by hand: the version must change, and the name must not.
             object.remove("version");
             object.remove("name");
         }
@@ -192,6 +195,7 @@ fn lists(path: &[String], old: &[Value], new: &[Value], changes: &mut Vec<Charte
     for added in new.iter().filter(|entry| !old.contains(entry)) {
         changes.push(change(path, None, Some(added)));
     }
+    // The same entries in another order, which is a change as well, since order is precedence.
     if changes.len() == before {
         let whole = |list: &[Value]| Value::Array(list.to_vec());
         changes.push(change(path, Some(&whole(old)), Some(&whole(new))));

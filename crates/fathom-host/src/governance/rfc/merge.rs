@@ -72,6 +72,8 @@ impl Runtime {
         };
         let charter = Charter::of_texts(&rfc.proposal.charter, &rfc.proposal.files)?;
         let path = self.check_identity(rfc, &charter, emergency.as_ref())?;
+        // The folder before the record: a crash between them is recognised by the digest and only the record is written
+        // again.
         let kept = put_in_place(&rfc.proposal)?;
         if let Some(path) = path {
             let reason = emergency
@@ -112,6 +114,7 @@ impl Runtime {
         if reason.trim().is_empty() {
             return no("no reason given".to_owned());
         }
+        // An emergency needs no vote, so it may only be as small as a patch.
         let needed = VersionBump::Patch.after(proposal.from);
         if proposal.to != needed {
             return no(format!(
@@ -175,6 +178,7 @@ impl Runtime {
 fn put_in_place(proposal: &CharterProposal) -> Result<PathBuf, HostError> {
     let id = proposal.id();
     let folder = &proposal.folder;
+    // Names come out of the record, which another process may have written: none may lead out of the folder.
     if !proposal.files.keys().all(|name| is_inside(name)) {
         return Err(RfcError::Damaged { id }.into());
     }
@@ -185,6 +189,7 @@ fn put_in_place(proposal: &CharterProposal) -> Result<PathBuf, HostError> {
     if now == digest_of(&proposal.files) && kept.is_dir() {
         return Ok(kept);
     }
+    // Votes were about a change of that text; anything edited since would be lost unseen.
     if now != proposal.base {
         let charter = proposal.charter.clone();
         return Err(RfcError::BaseChanged { charter, id }.into());
@@ -245,8 +250,10 @@ fn write_beside(
         }
         let mut file = fs::File::create(file)?;
         file.write_all(text.as_bytes())?;
+        // Synced before the exchange, which must not put names of unwritten files in place.
         file.sync_all()?;
     }
+    // The entries of the folder are data of the folder, not of its files.
     fs::File::open(beside)?.sync_all()
 }
 
@@ -279,6 +286,8 @@ fn exchange(new: &FilePath, old: &FilePath) -> io::Result<()> {
     match renameat_with(CWD, new, CWD, old, RenameFlags::EXCHANGE) {
         Ok(()) => Ok(()),
         Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS | rustix::io::Errno::XDEV) => {
+            // Some filesystems cannot exchange. A crash between these renames leaves the charter under another name,
+            // but never half of one.
             let between = new.with_extension("moving");
             fs::rename(old, &between)?;
             fs::rename(new, old)?;

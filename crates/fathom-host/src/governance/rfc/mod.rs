@@ -30,6 +30,7 @@ use crate::governance::identity::IdentityChangePath;
 pub const REVIEWERS: [CouncilRole; 2] = [CouncilRole::Prime, CouncilRole::Lite];
 
 /// Hexadecimal digits of a proposal's name.
+// Eight digits fit a message id, which is made from them.
 const ID_CHARS: usize = 8;
 
 /// The contents of a charter's files, by their paths in its folder.
@@ -61,6 +62,7 @@ impl CharterProposal {
     pub fn digest(&self) -> Digest {
         let mut hash = Sha256::new();
         hash.update(b"fathom/rfc-proposal/2");
+        // The time makes a repeated proposal another one, so that old votes do not count for it.
         hash.update(self.at.0.to_be_bytes());
         hash.update(self.base.0);
         let (from, to) = (self.from.to_string(), self.to.to_string());
@@ -80,6 +82,7 @@ impl CharterProposal {
             .find(|folder| charter_files(folder).is_ok_and(|files| digest_of(&files) == self.base));
         let old = base.and_then(|folder| Charter::load(&folder, &|_| 0).ok());
         let new = Charter::of_texts(&self.charter, &self.files).ok();
+        // Without the old charter the comparison is impossible; the merge checks the base's digest anyway.
         let (Some(old), Some(new)) = (old, new) else {
             return false;
         };

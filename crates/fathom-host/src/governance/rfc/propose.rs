@@ -168,16 +168,19 @@ impl Runtime {
         };
         let mut assembly = assembly(trust);
         let opened = opening(&rfc.proposal)?;
+        // The opening is made here from the proposal, so it is valid; only statements of people may be refused.
         let _ = assembly.take(&opened, opened.timestamp);
         for act in acts
             .iter()
             .filter(|act| [REVIEWED, VOTED].contains(&act.kind.as_str()))
         {
             let Some((envelope, spoken)) = heard(act, &rfc.proposal, trust) else {
+                // Counted, not refused: one bad line in the record must not make every proposal unreadable.
                 rfc.ignored += 1;
                 continue;
             };
             if act.kind == REVIEWED {
+                // The first review of a role counts: a later one must not change what others voted on.
                 if rfc.reviews.iter().all(|review| review.role != spoken.role) {
                     rfc.reviews.push(spoken);
                 }

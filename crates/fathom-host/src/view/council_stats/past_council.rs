@@ -24,6 +24,7 @@ pub struct ComparisonKey {
 impl ComparisonKey {
     /// A matter.
     pub fn new(question: &str, material: String, models: [String; 2]) -> Self {
+        // White space differs between a file and a prompt; the question is the same.
         let words: Vec<&str> = question.split_whitespace().collect();
         Self {
             question: words.join(" "),
@@ -102,6 +103,7 @@ fn sides(story: &RunView, report: &CouncilReport, spent: Amounts) -> Option<Deci
     for chief in &report.votes {
         let own = own(story, chief)?;
         sides.without = sides.without.plus(own);
+        // A vote that was cast only for the comparison is not part of the price of recursion.
         if chief.alone.is_some() {
             sides.with = sides.with.minus(own);
         }
@@ -129,6 +131,7 @@ pub fn pairs<'a>(
         }
         let [without, with] = matters.entry(&run.matter).or_default();
         let newest = if run.report.depth == 0 { without } else { with };
+        // The first one met is the newest, and one pair per question keeps often-asked ones from outweighing the rest.
         newest.get_or_insert(run);
     }
     let both = matters.into_values();
