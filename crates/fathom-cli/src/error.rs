@@ -291,7 +291,7 @@ fn unusable_model(error: &ModelsError) -> ExitStatus {
     }
 }
 
-/// Weights that nobody knows were named wrongly; all else is what the machine or the network lacks.
+/// Unknown weights are a mistake of the user; all else is something that the machine or the network lacks.
 const fn unusable_weights(error: &WeightsError) -> ExitStatus {
     match error {
         WeightsError::Unknown { .. } => ExitStatus::Usage,

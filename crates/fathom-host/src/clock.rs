@@ -9,7 +9,7 @@ pub trait Clock: Send + Sync {
     /// Now.
     fn now(&self) -> Timestamp;
 
-    /// Now, as a clock on the wall has it: it goes on while the machine sleeps, and a person may set it.
+    /// Wall time: it continues while the machine sleeps, and a person may set it.
     fn wall(&self) -> Timestamp {
         self.now()
     }

@@ -270,7 +270,7 @@ impl DomainStores {
         Ok(params.is_ok_and(|params| params.session.as_deref() == Some(session)))
     }
 
-    /// Answers a run. Whatever goes wrong is an answer too, so that the run can say so and go on.
+    /// Answers a run. An error is an answer as well, so that the run can report it and continue.
     pub(crate) fn carry_out(&self, asking: &DomainCaller, request: &DomainRequest) -> Option<Text> {
         let said = request.request.as_str();
         let answer = match request.domain.as_str() {

@@ -57,7 +57,7 @@ pub enum HostError {
     /// The identity does not count, or may not be changed.
     #[error(transparent)]
     Identity(#[from] IdentityError),
-    /// A change of a charter does not go on.
+    /// A change of a charter cannot proceed.
     #[error(transparent)]
     Rfc(#[from] RfcError),
     /// Nothing could be learned from past councils.
@@ -136,10 +136,10 @@ pub enum HostError {
     /// An embedded model cannot be loaded.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// Weights cannot be had.
+    /// Weights cannot be found or used.
     #[error(transparent)]
     Weights(#[from] WeightsError),
-    /// The weights are no language model.
+    /// The weights are not those of a language model.
     #[error("`{name}` is not a language model")]
     NoLanguageModel { name: String },
     /// No run has such an id.
@@ -154,7 +154,7 @@ pub enum HostError {
     /// The run is over.
     #[error("run `{run}` has already finished")]
     Finished { run: RunId },
-    /// There is no such record.
+    /// The run does not have the record.
     #[error("run `{run}` has no record {}:{}", place.episode, place.seq)]
     NoSuchPlace { run: RunId, place: RecordRef },
     /// The run's content is gone, so it cannot be folded.

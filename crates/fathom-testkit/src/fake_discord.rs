@@ -1,7 +1,7 @@
 //! The part of Discord that takes messages, over real HTTP: a webhook, a bot's API, and its limits.
 //!
-//! A bucket takes a few messages and is then empty; it is full again after so many refused requests, so that no test waits
-//! for a clock. What the answers say about seconds is only said.
+//! A bucket takes a few messages and is then empty; it is full again after a number of refused requests, so that no
+//! test waits for a clock. The seconds in its answers have no effect.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -85,7 +85,7 @@ struct DiscordState {
     lost: FaultTally,
 }
 
-/// A running server. What was said is in memory; it stops, and closes its connections, when dropped.
+/// A running server. Messages are kept in memory; it stops, and closes its connections, when dropped.
 pub struct FakeDiscord {
     state: Arc<Mutex<DiscordState>>,
     listening: LoopbackServer,
@@ -195,7 +195,7 @@ impl DiscordState {
         PlatformAnswer::Sent(self.limits(answer))
     }
 
-    /// Whose request it is, or why it is nobody's.
+    /// The sender of a request, or the reason to refuse it.
     fn sender(&self, request: &PlatformRequest) -> Result<MessageSender, PlatformResponse> {
         let (id, token) = &self.options.webhook;
         match (request.method.as_str(), request.parts().as_slice()) {

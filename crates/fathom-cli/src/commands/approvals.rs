@@ -70,7 +70,7 @@ pub(crate) async fn carry_out(command: PeopleCommand, app: &App) -> Result<ExitS
             }
             approvals(app, all)
         }
-        // An approval may go without a reason; a refusal may not, since the model reads it.
+        // An approval may go without a reason; a refusal must have one, for whoever reads the record.
         PeopleCommand::Approve { id, why, key } => {
             let why = why.unwrap_or_default();
             say(app, &id, ApprovalAnswer::Yes, why, key.key.as_deref()).await
@@ -111,7 +111,7 @@ fn approvals(app: &App, all: bool) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Ok)
 }
 
-/// Nobody says yes to what they did not see.
+/// Points out masked values, since nobody should approve what they cannot see.
 fn say_masked(app: &App) {
     if masking::has_masked() {
         say_unless_quiet(
@@ -140,7 +140,7 @@ fn pages(app: &App, views: &[ApprovalView], width: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// Gives a person's word, and goes on with the run.
+/// Records a person's decision and continues the run.
 async fn say(
     app: &App,
     id: &str,

@@ -41,7 +41,7 @@ pub(crate) fn carry_out(
         CharterCommand::Learn(asked) => {
             super::charter_learn::learn(&asked, &folder, settings.clone())
         }
-        // Only these open the journal: checking a charter must work without a home.
+        // These open the journal; checking and showing a charter must work without a home.
         CharterCommand::Tools { name } => {
             charter_tools::tools(&App::open(settings.clone())?, &name)
         }
@@ -52,7 +52,7 @@ pub(crate) fn carry_out(
     }
 }
 
-/// The charter that was named, or the one that runs would have, with the folder from which a path is meant.
+/// The charter that was named, or the one that runs would use, with the folder that paths are relative to.
 fn named<'a>(
     which: Option<&'a str>,
     folder: &'a Path,
@@ -355,7 +355,7 @@ fn packet(charter: &Charter) -> String {
     )
 }
 
-/// A name and what is said about it.
+/// A name and its description.
 type BudgetRow = (String, String);
 
 /// Rows as the branches of a tree.

@@ -223,7 +223,7 @@ fn keygen(app: &App, file: &Path) -> Result<ExitStatus, CliError> {
         file: file.to_owned(),
         source,
     };
-    // A lost key cannot be recovered, and with it the identity that it signed.
+    // An overwritten key cannot be recovered, and no other one may change the identity that it signed.
     if atomic_file::look(file).map_err(unwritable)? != Existing::Nothing {
         return Err(CliError::NotReplaced {
             file: file.to_owned(),

@@ -27,7 +27,7 @@ use crate::terminal::styled_line::{LineStyle, StyledLine};
 const BETWEEN: &str = "---";
 
 /// Most bytes of one cell.
-// The sandbox accepts no more; checked here, since stdin could be endless.
+// Stdin could be endless, and no cell that a person or a program writes is this long.
 const CELL_BYTES_MAX: usize = 1 << 20;
 
 /// One cell as programs read it.
@@ -142,7 +142,7 @@ async fn run(
     }
 }
 
-/// Nobody is asked when the sandbox is used by hand, and nothing is spent.
+/// Refuses a question: a sandbox that is used by hand has no model to ask, and spends nothing.
 fn nobody(question: &CellQuestion) -> CellAnswer {
     let id = question.id;
     let count = match &question.call {

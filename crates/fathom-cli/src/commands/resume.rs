@@ -1,4 +1,4 @@
-//! `fathom resume`: go on with one unfinished run, or with all of them.
+//! `fathom resume`: resumes one unfinished run, or all of them.
 
 use fathom_host::RunHandle;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Other unfinished runs, which go on beside the one that was asked for.
+//! Other unfinished runs, resumed in the background of the requested one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ use crate::view::units::many;
 const RUNS_MAX: usize = 16;
 
 /// Notes that may wait to be shown.
-// Notes are not read while the terminal is busy; more than a screenful helps nobody.
+// A full queue drops further notes, and more than a screenful helps nobody.
 const NOTES_MAX: usize = 32;
 
 /// Runs that are resumed in the background.
@@ -42,7 +42,7 @@ impl BackgroundResume {
         Self { work: None, notes }
     }
 
-    /// Resumes the runs that nobody works on, unless the user does not want it.
+    /// Resumes the runs without an owner, unless the user disabled it.
     pub(crate) fn begin(app: &App) -> Self {
         if app.settings.others == OtherRuns::LeftAlone {
             return Self::nothing();

@@ -24,7 +24,7 @@ use crate::view::record_lines::RecordPrinter;
 use crate::view::stages_json::block_lines;
 
 /// Time between two frames.
-// Ten frames a second look fluent and cost less than one percent of a core.
+// Ten frames a second look fluent, and people read no faster.
 const FRAME: Duration = Duration::from_millis(100);
 
 /// A run that came back.
@@ -48,7 +48,7 @@ struct RunningRun {
     end: Option<RunEnd>,
 }
 
-/// Follows `handles` until all have come back. What is done beside them is let go of at the end.
+/// Follows `handles` until all have ended, then releases the runs in the background.
 pub(crate) async fn follow(
     app: &App,
     handles: Vec<RunHandle>,
@@ -114,7 +114,7 @@ pub(crate) async fn follow(
     Ok(followed.collect())
 }
 
-/// Waits for the signal that counts once everything is being let go of anyway.
+/// Waits for the signal that matters once everything is being released anyway.
 async fn leave(signals: &mut InterruptSignals) -> Interrupt {
     while signals.next().await != Interrupt::Leave {}
     Interrupt::Leave

@@ -16,7 +16,7 @@ pub(crate) struct InterruptSignals {
 /// Meaning of a signal: the first asks for an orderly end, the second forces one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interrupt {
-    /// Let go of what is under way.
+    /// Release the runs in good order.
     LetGo,
     /// Leave at once.
     Leave,

@@ -9,7 +9,7 @@ use fathom_programs::direct::PromptMaterial;
 use crate::error::CliError;
 
 /// Most bytes of all that goes into one prompt.
-// About four million tokens, more than any context window.
+// About four million tokens, more than a model of today takes.
 pub(crate) const BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// Most files of the folders that are given.

@@ -59,7 +59,7 @@ pub(crate) enum OtherRuns {
     LeftAlone,
 }
 
-/// The argument that makes this program a worker of the sandbox. Nobody types it.
+/// The argument that makes this program a worker of the sandbox. Users do not type it.
 pub(crate) const WORKER: &str = "sandbox-worker";
 
 /// Effective settings of one command.
@@ -80,7 +80,7 @@ pub(crate) struct RunSettings {
     pub(crate) interpreter: InterpreterChoice,
     pub(crate) direct: direct::DirectConfig,
     pub(crate) model: ModelArgs,
-    /// The charter as it was named, and the folder from which a path is meant.
+    /// The charter as it was named, and the folder that its path is relative to.
     pub(crate) charter: ModelArg,
     /// Folder of weights; unknown if the user has neither a cache nor a home.
     pub(crate) models_folder: Option<PathBuf>,
@@ -419,7 +419,7 @@ impl SettingSources<'_> {
         )?;
         match said {
             None => Ok(file.unwrap_or(CONCURRENCY)),
-            // With no call in flight a run would wait for ever.
+            // With no call in flight a run would never end.
             Some((what, 0)) => Err(CliError::BadValue {
                 what: what.to_owned(),
                 value: "0".to_owned(),

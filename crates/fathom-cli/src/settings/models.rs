@@ -43,14 +43,14 @@ impl ProviderArg {
 /// The model when none is named: the one that runs in this process.
 pub(crate) const DEFAULT: &str = "local/default";
 
-/// A model as it was named, and the folder from which its path is meant.
+/// A model as it was named, and the folder that its path is relative to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ModelArg {
     pub(crate) value: String,
     pub(crate) folder: PathBuf,
 }
 
-/// All that was said about models.
+/// All settings of models.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ModelArgs {
     pub(crate) main: Option<ModelArg>,

@@ -104,7 +104,8 @@ impl<W: Write> LiveArea<W> {
         }
     }
 
-    /// One write a frame, so that no half of one is seen. Drawing is no reason to fail.
+    /// Writes a frame at once, so that half a frame is never visible. Errors are ignored, since drawing must not end a
+    /// run.
     fn write(&mut self, text: &str) {
         if !text.is_empty() {
             // A terminal that is gone must not end the run.

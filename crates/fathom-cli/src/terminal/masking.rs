@@ -1,7 +1,7 @@
-//! The filters between this program and whoever reads what it writes.
+//! The filters between this program and the readers of its output.
 //!
-//! Everything that [`crate::terminal::output`] writes passes them, and so does every text before it is cut: half a key is found by
-//! nobody. The rules are the built-in ones, or those that `fathom.toml` names.
+//! Everything that [`crate::terminal::output`] writes passes them, and so does every text before it is cut, because
+//! half a key is not recognised. The rules are the built-in ones, or those that `fathom.toml` names.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::settings::inputs;
 /// Replacement of a text that cannot be filtered.
 const WITHHELD: &str = "[withheld]";
 
-/// Made when something is first said: a command that says nothing from outside does not pay for it.
+/// Compiled on first use: a command that shows nothing from outside does not pay for it.
 static BUILTIN: LazyLock<Option<TextRedactor>> = LazyLock::new(|| {
     let rules = RedactRules::builtin().ok()?;
     TextRedactor::new(&rules, None).ok()
@@ -180,7 +180,7 @@ pub(crate) fn masked_json(json: &str) -> String {
     shown
 }
 
-/// A value as it may leave. `password` is a word that tells what follows, also where it is a key.
+/// A value as it may leave. A label such as `password` marks the text after it, also where it is a JSON key.
 fn masked_value(key: &str, text: &str) -> String {
     let by_itself = masked(text);
     // Many secrets are recognised only by the word before them, which JSON keeps apart as the key.

@@ -128,7 +128,7 @@ fn heard(written: io::Result<()>) -> Result<(), CliError> {
     }
 }
 
-/// Says something on stderr. When even that fails there is nobody left to tell.
+/// Writes lines to stderr. Errors are ignored, since there is no other place to report them.
 pub(crate) fn say(lines: &[StyledLine]) {
     let lines = styled_line::masked(lines);
     let mut out = AutoStream::auto(stderr()).lock();

@@ -18,7 +18,7 @@ const LOW_PERCENT: u128 = 70;
 /// Limit and use of a run's root.
 pub(crate) fn of(story: &RunView, moment: TreeTime) -> Option<BudgetUse> {
     let root = story.root()?;
-    // The result's figures are exact; those of the view lack calls that are in flight.
+    // A result has the final figures; those of the view are estimates while calls are in flight.
     if let Some(result) = &root.result {
         return Some(result.budget);
     }

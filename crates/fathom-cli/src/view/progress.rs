@@ -21,7 +21,7 @@ use crate::view::phases;
 use crate::view::stages_json;
 use crate::view::tree::{self, COLUMNS_MIN, EPISODES_SHOWN_MAX, TreeTime, TreeView};
 
-/// Rows of a frame that are no episodes: question, budget, what was left out, and the cursor's.
+/// Rows of a frame that are not episodes: question, budget, omissions, and the cursor's.
 const OTHER_ROWS: usize = 5;
 
 /// A run to be shown.

@@ -67,7 +67,7 @@ enum DiscordSender {
     Bot,
 }
 
-/// A destination that cannot be meant.
+/// A destination that is incomplete or ambiguous.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DiscordTargetError {
     /// IDs are numbers of at most 20 digits, and go into a path as they are.

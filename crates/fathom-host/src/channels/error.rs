@@ -19,7 +19,7 @@ pub enum ChannelError {
     /// The kill switch cannot be read.
     #[error(transparent)]
     Journal(#[from] StoreError),
-    /// Discord is set up in a way that cannot be meant.
+    /// The configuration of Discord is incomplete or ambiguous.
     #[error("invalid Discord configuration: {what}")]
     Settings { what: String },
     /// The variable that holds the token is not set.
@@ -28,7 +28,7 @@ pub enum ChannelError {
     /// Discord does not take it.
     #[error("Discord rejected the message: {why}")]
     Refused { why: String },
-    /// There is no way to Discord.
+    /// Discord cannot be reached.
     #[error("cannot reach Discord: {why}")]
     Unreached { why: String },
     /// It may be there.
@@ -43,7 +43,7 @@ pub enum ChannelError {
         /// Scope of the rate limit.
         scope: String,
     },
-    /// There is no such channel, or it takes no blocks.
+    /// The channel does not exist or does not accept blocks.
     #[error("`{name}` is not a channel for blocks")]
     NoChannel { name: String },
 }

@@ -19,7 +19,7 @@ pub struct SourceLocation {
     /// Characters of the excerpt before the place.
     #[serde(skip)]
     pub before: usize,
-    /// Characters of the excerpt that are meant.
+    /// Characters of the excerpt to mark.
     #[serde(skip)]
     pub width: usize,
 }
@@ -65,7 +65,7 @@ impl Finding {
         }
     }
 
-    /// The position and the line there, with a mark below what is meant.
+    /// The position and its line, with a mark below the value.
     pub fn picture(&self) -> Vec<String> {
         let Some(place) = &self.place else {
             return vec![format!("  --> {}", self.file)];
@@ -132,7 +132,7 @@ impl FindingList {
         place: Option<SourceLocation>,
         flaw: CharterProblem,
     ) {
-        // A file of the wrong kind could yield a finding per line.{1}
+        // A file of the wrong kind could yield a finding per line.
         if self.problems.len() < limits::FINDINGS_MAX {
             self.problems.push(finding(file, place, flaw));
         }

@@ -40,7 +40,7 @@ pub struct IdentitySignatureText {
 }
 
 impl IdentityText {
-    /// The identity as a model reads it; empty when nothing is said.
+    /// The identity as a model reads it; may be empty.
     pub fn text(&self) -> String {
         let mut text = String::new();
         sentence(&mut text, "Traits", &self.traits.join(", "));
@@ -69,7 +69,7 @@ pub struct PersonaLayer {
 }
 
 impl PersonaText {
-    /// The persona as a model reads it; empty when nothing is said.
+    /// The persona as a model reads it; may be empty.
     pub fn text(&self) -> String {
         let mut text = String::new();
         sentence(&mut text, "Tone", &self.tone);
@@ -121,7 +121,7 @@ struct SignatureTable {
     value: Option<String>,
 }
 
-/// Reads `identity.toml`. Without the charter's name nobody can tell whether a signature fits.
+/// Reads `identity.toml`. Without the charter's name the signature is not checked.
 pub(super) fn identity(
     text: &str,
     charter: Option<&str>,

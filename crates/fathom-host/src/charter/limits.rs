@@ -52,13 +52,13 @@ pub const FOCUS_CHARS_MAX: usize = 400;
 /// Characters of what every voter is told.
 pub const COUNCIL_INSTRUCTIONS_CHARS_MAX: usize = 4_000;
 
-/// Tokens of the passages of one seat, when nothing else is said.
+/// Default number of tokens for the passages of one seat.
 pub const PASSAGE_TOKENS_USUAL: u32 = 1_200;
 
 /// Tokens of the passages of one seat.
 pub const PASSAGE_TOKENS: RangeInclusive<u64> = 50..=32_000;
 
-/// Characters of a voter's reasoning, when nothing else is said.
+/// Default number of characters for a voter's reasoning.
 pub const REASONING_CHARS_USUAL: u32 = 600;
 
 /// Characters of a voter's reasoning.

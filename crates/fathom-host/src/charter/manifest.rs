@@ -33,17 +33,17 @@ pub enum PacketMtu {
     /// As large as the model's window less the output cap.
     #[default]
     Window,
-    /// So many tokens.
+    /// A fixed number of tokens.
     Tokens(u64),
 }
 
 impl PacketMtu {
-    /// Most tokens of an identity that a packet takes whole, where nothing is known of the window.
+    /// Maximum tokens of an identity that a packet takes whole, if the window is not known.
     pub fn identity_tokens_max(self) -> u64 {
         self.limits().of(HeaderField::Identity, 0)
     }
 
-    /// Most tokens of a persona that a packet takes whole beside an identity of so many.
+    /// Maximum tokens of a persona that a packet takes whole beside an identity of `identity_tokens`.
     pub fn persona_tokens_max(self, identity_tokens: u64) -> u64 {
         let identity = identity_tokens.min(self.identity_tokens_max());
         self.limits().of(HeaderField::Persona, identity)
@@ -402,7 +402,7 @@ fn sections(
     sections
 }
 
-/// A number that is not negative in thousandths, where there are at most so many and that loses nothing.
+/// Converts `number` to thousandths; `None` if it is negative, above `milli_max` or not a multiple of 0.001.
 pub(super) fn thousandths(number: f64, milli_max: u16) -> Option<u16> {
     /// Maximum distance of a decimal fraction from the nearest binary one.
     const ROUNDING: f64 = 1e-9;

@@ -416,7 +416,7 @@ impl Charter {
         }
     }
 
-    /// The model of a role, where the charter names one. A script is meant from the charter's folder.
+    /// The model of a role, if the charter names one. Paths of scripts are relative to the charter's folder.
     pub fn model(&self, role: CouncilRole) -> Option<ModelSpec> {
         let mut spec = self.roles.get(role).clone()?;
         if let (Some(folder), Some(file)) = (&self.folder, spec.id.strip_prefix("script/")) {

@@ -434,7 +434,7 @@ fn phase(file: &str, text: &str, findings: &mut FindingList) -> PhaseSpec {
         id: id
             .filter(|id| !id.is_empty())
             .unwrap_or_else(|| stem.clone()),
-        // Models name a phase by its file as often as by its id.
+        // A model may name a phase by its file instead of its id.
         aliases: vec![stem],
         title,
         template: rest.trim().to_owned(),

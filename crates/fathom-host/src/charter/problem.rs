@@ -30,7 +30,7 @@ pub enum CharterProblem {
     #[error("unknown key `{key}`")]
     UnknownKey {
         key: String,
-        /// The key that may have been meant.
+        /// The known key that is most similar.
         nearest: Option<String>,
         /// The keys there are.
         known: Vec<String>,
@@ -93,16 +93,16 @@ pub enum CharterProblem {
         /// Place of the first occurrence.
         first: String,
     },
-    /// A word that names nothing.
+    /// A word that is not among those allowed.
     #[error("unknown name `{word}`")]
     UnknownWord {
         word: String,
-        /// The word that may have been meant.
+        /// The allowed word that is most similar.
         nearest: Option<String>,
         /// The words there are.
         known: Vec<String>,
     },
-    /// A text that says nothing.
+    /// A text that is empty.
     #[error("{what} is empty")]
     Empty { what: String },
     /// A text with more tokens than it may have.
@@ -183,7 +183,7 @@ pub enum CharterProblem {
         /// The child type.
         child_type: &'static str,
     },
-    /// A word that its list has already. A warning.
+    /// A word that is twice in its list. A warning.
     #[error("duplicate word `{word}` in `{list}`")]
     RepeatedWord { word: String, list: &'static str },
     /// A budget with fewer calls than the council may make. A warning.

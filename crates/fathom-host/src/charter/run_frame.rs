@@ -121,7 +121,8 @@ impl Charter {
     }
 }
 
-/// The texts of all files that belong to the charter in a folder. What is no text is no part of a charter that loads.
+/// The texts of all files that belong to the charter in a folder. Files that are not UTF-8 are left out, since no
+/// charter with one loads.
 pub(crate) fn charter_files(folder: &Path) -> Result<BTreeMap<String, String>, CharterError> {
     let files = read_folder(folder, &mut FindingList::default())?.into_iter();
     let texts = files.filter_map(|(file, bytes)| Some((file, String::from_utf8(bytes?).ok()?)));

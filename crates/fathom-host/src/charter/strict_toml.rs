@@ -21,8 +21,8 @@ const EXCERPT_CHARS_MAX: usize = 96;
 /// Characters that stay to the left of a place far into a line.
 const EXCERPT_CHARS_BEFORE: usize = 32;
 
-/// Edits between a word and the one that may have been meant.
-// With three edits, words of usual length match half of all keys.
+/// Maximum number of edits between a word and the one suggested for it.
+// With more edits, keys of usual length resemble each other.
 const NEAR_EDITS_MAX: usize = 2;
 
 /// A file, and the part of it that has keys and values.
@@ -59,8 +59,8 @@ impl<'a> CharterSource<'a> {
         Self { file, text, keyed }
     }
 
-    /// Reads the TOML as a `T`. What is wrong goes to `findings`; a key with a complaint is left out, and reading
-    /// goes on without it. Gives nothing when it is no TOML at all, or when there is no end of complaints.
+    /// Reads the TOML as a `T`. Problems go to `findings`; a key with a problem is left out and reading continues
+    /// without it. `None` if the text is not TOML, or if there are too many problems.
     pub(super) fn read<T: DeserializeOwned + Default>(
         &self,
         findings: &mut FindingList,
@@ -191,7 +191,7 @@ impl<'a> CharterSource<'a> {
         }
     }
 
-    /// The entries of a list that say something. One that says nothing, and one too many, is a problem.
+    /// The non-empty entries of a list. An empty entry and an entry too many are problems.
     pub(super) fn entries(
         &self,
         what: &'static str,
@@ -326,7 +326,7 @@ fn plain_words(message: &str) -> String {
     format!("expected {expected}, found {found}")
 }
 
-/// A word that names nothing among `known`.
+/// The problem of a word that is not in `known`.
 pub(super) fn unknown_word(word: String, known: Vec<String>) -> CharterProblem {
     let nearest = nearest(&word, &known);
     CharterProblem::UnknownWord {
@@ -336,7 +336,7 @@ pub(super) fn unknown_word(word: String, known: Vec<String>) -> CharterProblem {
     }
 }
 
-/// The word of `known` that `word` may have been meant to be.
+/// The word of `known` that is most similar to `word`, if one is similar enough.
 fn nearest(word: &str, known: &[String]) -> Option<String> {
     let close = known.iter().map(|other| (edits(word, other), other));
     let close = close.filter(|(edits, other)| match *edits {

@@ -24,7 +24,7 @@ pub struct CharterVersion {
     pub patch: u32,
 }
 
-/// A text that is no version.
+/// A text that is not a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid version; expected MAJOR.MINOR.PATCH, such as 1.0.0")]
 pub struct VersionError;

@@ -29,10 +29,10 @@ pub use value_error::ConfigValueError;
 /// Most calls of a run that may be in flight at once, whatever a configuration says.
 pub const CONCURRENCY_MAX: u32 = 4096;
 
-/// Calls of a run in flight at once when nothing else is said.
+/// Default number of calls of a run in flight at once.
 pub const CONCURRENCY: u32 = 128;
 
-/// The budget of a run when nothing else is said.
+/// Default budget of a run.
 pub const BUDGET: Budget = Budget {
     amounts: Amounts {
         tokens: 200_000,
@@ -44,7 +44,7 @@ pub const BUDGET: Budget = Budget {
     time: Millis(300_000),
 };
 
-/// Parts of a budget that were said; the rest stays as it is.
+/// Explicitly set parts of a budget; the others keep their values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PartialBudget {
@@ -206,7 +206,7 @@ pub struct HostConfig {
     pub identity: TrustConfig,
 }
 
-/// Channels that are not in the house.
+/// `[channels]` as it stands in the file.
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 struct ChannelsTable {
@@ -275,7 +275,7 @@ impl SymbolStoreConfig {
     /// Default prefix of the keys on a server.
     const PREFIX: &'static str = "fathom";
 
-    /// The place that is meant. `read_env` looks up a variable.
+    /// Resolves the location. `read_env` looks up a variable.
     pub fn settle(
         &self,
         read_env: impl Fn(&str) -> Option<String>,
@@ -460,7 +460,7 @@ impl HostConfig {
     }
 }
 
-/// The recursion policy of `ask` when nothing else is said: an answer may be judged, and nothing more.
+/// Default recursion policy of `ask`: it may have an answer reviewed, and nothing more.
 pub fn default_policy() -> RecursionPolicy {
     RecursionPolicy {
         allowed_child_types: vec![direct::CRITIQUE.to_owned()],

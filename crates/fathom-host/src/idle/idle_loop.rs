@@ -42,7 +42,7 @@ const CHANNELS: [OutputChannel; 3] = [
 pub enum IdleTurn {
     /// It is none: somebody works on a run.
     Busy(RunId),
-    /// There is no idea that nobody came back to.
+    /// No idea waits for a follow-up.
     Nothing,
     /// An idea, which is the caller's now.
     Seed(Box<ThoughtSeed>),
@@ -112,7 +112,7 @@ pub fn budget(charter: &Charter, most: Budget) -> Budget {
     }
 }
 
-/// Parameters and contract of a run that nobody asked for: it runs no command and speaks to nobody outside.
+/// Parameters and contract of a run that nobody requested: it executes no command and sends nothing outside.
 pub fn unasked(params: StagesConfig, contract: Contract) -> (StagesConfig, Contract) {
     let mut routes = params.routes;
     for ways in routes.values_mut() {

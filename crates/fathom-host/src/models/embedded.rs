@@ -139,7 +139,7 @@ impl EmbeddedModels {
         Ok(engine)
     }
 
-    /// The text in at most `tokens_max` tokens as `count` counts them, or why it cannot be had. It takes a while.
+    /// Shortens the text to at most `tokens_max` tokens, as `count` counts them. It takes a while.
     pub(crate) fn shorten(
         &self,
         text: &str,
@@ -157,7 +157,7 @@ impl EmbeddedModels {
 
     /// The embedding model, or why there is none.
     pub(crate) fn embedder(&self) -> Result<Arc<SentenceEmbedder>, EmbedderError> {
-        // A failure is kept, too: every request would otherwise read a hundred megabytes again to fail the same way.
+        // A failure is kept, too: every request would otherwise read the weights again to fail the same way.
         self.embedder.get_or_init(|| self.load_embedder()).clone()
     }
 

@@ -49,7 +49,7 @@ pub enum EpisodeState {
     AwaitingApproval,
     /// It waits until a model can be reached again.
     Outage { failure: String },
-    /// Nobody owns it.
+    /// It has no owner.
     Released(ReleaseReason),
     /// It is over.
     Finished(EpisodeStatus),

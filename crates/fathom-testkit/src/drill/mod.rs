@@ -1,7 +1,7 @@
-//! `drill`: a program that does what its parameters say, and nothing clever.
+//! `drill`: a program that does what its parameters say.
 //!
-//! A drill works in rounds. In each it asks for its model calls, the children and the effects of that round all at
-//! once, and goes on when every one of them is answered. Simulator, host tests and benches share it.
+//! A drill works in rounds. In each it asks for its model calls, children and effects all at once, and continues when
+//! every one of them is answered. Simulator, host tests and benches share it.
 
 mod params;
 
@@ -156,7 +156,7 @@ impl DrillProgram {
         self.open.insert(id, what);
     }
 
-    /// Goes on once everything of the round is answered; rounds in which there is nothing to ask pass at once.
+    /// Continues once everything of the round is answered; rounds without asks pass at once.
     fn go_on(&mut self, asks: &mut DrillAsks, view: &ProgramView<'_>) {
         while self.open.is_empty() && self.round < self.params.rounds {
             let round = self.round;
@@ -377,7 +377,7 @@ impl Program for DrillProgram {
     }
 }
 
-/// True if an effect that failed with this message was denied by nobody.
+/// True if no one denied the effect that failed with this message.
 fn may_be_wanted_again(detail: &str) -> bool {
     detail
         .strip_prefix(DENIED)

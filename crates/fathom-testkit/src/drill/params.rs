@@ -19,7 +19,7 @@ pub enum DrillEnding {
     /// With a result.
     #[default]
     Finish,
-    /// With a result, and in the same breath it asks for a child and a call that nobody waits for.
+    /// With a result, while it asks for a child and a call that it does not wait for.
     Abrupt,
     /// It says that it failed.
     Fail,

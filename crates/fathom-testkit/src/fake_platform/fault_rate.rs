@@ -14,7 +14,7 @@ pub enum FaultRate {
     First(u64),
     /// Every n-th.
     Every(u64),
-    /// So many in a thousand, by chance.
+    /// This many in a thousand, by chance.
     Permille(u64),
 }
 

@@ -136,7 +136,7 @@ impl FakePlatform {
         self.lock().counts.get(&kind).copied().unwrap_or_default()
     }
 
-    /// Waits until so many requests are being answered.
+    /// Waits until this many requests are being answered.
     pub async fn until_in_flight(&self, requests: usize) {
         // The sender is this platform's own.
         let _ = self

@@ -215,7 +215,7 @@ impl PlatformState {
         }
     }
 
-    /// The posts that are meant and can be seen; each look brings the hidden ones nearer.
+    /// The visible posts that match; each lookup brings the hidden ones nearer.
     pub(super) fn look_for_posts(
         &mut self,
         meant: impl Fn(&PlatformPost) -> bool,

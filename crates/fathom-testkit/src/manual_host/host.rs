@@ -379,7 +379,7 @@ impl ManualHost {
         self.take_over();
     }
 
-    /// A new owner reads the journal and goes on. What the fold gives must be what was written down.
+    /// A new owner reads the journal and continues. The fold must give what was recorded.
     pub fn take_over(&mut self) {
         self.epoch = Epoch(self.epoch.0 + 1);
         self.run = refold(&self.log, self.epoch, &self.programs);

@@ -67,7 +67,7 @@ impl RecordLog for Journal {
     }
 }
 
-/// Tells records apart; nobody here forges a chain.
+/// A head that only tells records apart; tests forge no chains.
 fn head(episode: &EpisodeId, seq: u64) -> Digest {
     let mut digest = Digest::default();
     let name = format!("{episode}@{seq}");

@@ -199,7 +199,7 @@ impl ReplyBehaviour {
         })
     }
 
-    /// Bytes that are no HTTP.
+    /// Bytes that are not HTTP.
     pub fn garbage() -> Self {
         Self::of(ServerAction::Garbage(
             b"\x00\x17SSH-2.0-not-http\r\n\r\n".to_vec(),
@@ -290,7 +290,7 @@ impl ReplyBehaviour {
     }
 }
 
-/// Holds a server back until the test lets it go on, one step at a time.
+/// Holds a server back until the test releases it, one step at a time.
 #[derive(Clone, Debug)]
 pub struct ChunkGate(Arc<Semaphore>);
 

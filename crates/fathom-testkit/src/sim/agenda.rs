@@ -19,7 +19,7 @@ pub(super) enum AgendaItem {
     Land,
     /// An owner that was thought dead wakes up.
     Wake,
-    /// Someone has a word for the run.
+    /// Someone sends the run a signal.
     Post(Signal),
     /// Someone decides about an effect.
     Judge(SimSender),
@@ -49,7 +49,7 @@ pub(super) enum AgendaItem {
         id: CallId,
         outcome: ModelCallOutcome,
     },
-    /// Something comes that was answered before, or that nobody asked for.
+    /// An answer arrives that came before, or that was never requested.
     Stray {
         episode: EpisodeId,
         kind: Box<EventKind>,

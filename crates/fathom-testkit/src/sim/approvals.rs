@@ -87,7 +87,7 @@ impl SimApprovals {
         }
     }
 
-    /// Uses a yes up. Says why not, when someone was asked and there is none.
+    /// Uses an approval up; gives the reason if the request has none.
     pub(super) fn obstacle(&mut self, sender: &SimSender) -> Option<&'static str> {
         let row = self.rows.get_mut(sender)?;
         match row.state {

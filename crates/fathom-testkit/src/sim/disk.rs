@@ -52,7 +52,7 @@ pub(super) struct SimDisk {
     pub(super) owner: Epoch,
     /// A planted bug: sync says yes and does nothing.
     pub(super) lies: bool,
-    /// A planted bug: nobody looks at the owner before writing.
+    /// A planted bug: the owner is not checked before a write.
     pub(super) unfenced: bool,
     rng: SimRng,
 }
@@ -129,8 +129,8 @@ impl SimDisk {
         self.cut = Some(len);
     }
 
-    /// Makes everything durable. When that fails, nobody knows what is: the disk keeps what it likes, and the
-    /// rest is gone from the cache as well.
+    /// Makes everything durable. If that fails, the result is unknown: the disk keeps an arbitrary part, and the rest
+    /// is gone from the cache as well.
     pub(super) fn sync(&mut self) -> Result<(), DiskError> {
         if self.lies {
             return Ok(());

@@ -18,11 +18,11 @@ use super::violation::{InvariantViolation, SimInvariant, ensure};
 enum EffectStage {
     /// A person is to decide until then.
     Asked(Timestamp),
-    /// A person said no, or nobody said anything in time.
+    /// A person denied it, or no one decided in time.
     Denied,
     /// It may have been sent.
     Sent,
-    /// Nobody knew whether it happened, and the platform is asked.
+    /// Its outcome is unknown, and the platform is asked.
     Unknown,
     Confirmed,
     Failed,

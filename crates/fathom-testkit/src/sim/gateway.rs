@@ -61,7 +61,7 @@ pub(super) struct KeyRegistry {
     /// Overrides by people: the sender, and the one it may pass over.
     overrides: BTreeMap<SimSender, Option<SimSender>>,
     passed: BTreeMap<SimSender, PassedPermits>,
-    /// True if a key was released that nobody checked yet.
+    /// True if a key was released and not checked since.
     is_released: bool,
 }
 

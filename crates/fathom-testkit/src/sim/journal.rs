@@ -76,7 +76,7 @@ impl SimJournal {
         Ok(epoch)
     }
 
-    /// Goes on where the recovered journal ends.
+    /// Continues where the recovered journal ends.
     pub(super) fn open(run: RunId, epoch: Epoch, recovered: &RecoveredLog, buffered: bool) -> Self {
         Self {
             run,

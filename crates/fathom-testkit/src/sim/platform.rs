@@ -177,7 +177,7 @@ impl SimPlatform {
         !self.flying.is_empty()
     }
 
-    /// The platform's word reached nobody.
+    /// The platform's answer is lost.
     pub(super) fn unheard(&mut self, sender: &SimSender, effect: &EffectRequest) {
         self.doubt(sender, &effect.key());
     }

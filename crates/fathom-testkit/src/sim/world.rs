@@ -176,7 +176,7 @@ impl<L: BudgetAccounts> SimWorld<L> {
         }
     }
 
-    /// Something must be under way, unless the run waits for a person or nobody owns it.
+    /// Checks that something is under way, unless the run waits for a person or has no owner.
     fn is_moving(&self) -> Result<(), InvariantViolation> {
         let Some(host) = &self.host else {
             return Ok(());

@@ -73,7 +73,7 @@ pub(crate) const fn tone(vote: Vote) -> LineStyle {
     }
 }
 
-/// The picture of a council that has come to its end: question, seats and decision.
+/// The picture of a finished council: question, seats and decision.
 pub(crate) fn lines(story: &RunView, width: usize, detail: SeatDetail) -> Option<Vec<StyledLine>> {
     let report = report(story)?;
     let root = story.root()?;

@@ -75,7 +75,7 @@ struct SeatLevel {
     left: usize,
     /// Source with the gap before it; nothing where no seat names one.
     source: usize,
-    /// Figures with the gap before them; nothing where there is no room.
+    /// Columns of the figures with the gap before them; 0 if they do not fit.
     figures: usize,
 }
 
@@ -169,7 +169,7 @@ impl SeatRow<'_> {
         }
     }
 
-    /// That there is no vote and, where there is room, why; that it does not count is said in any case.
+    /// Marks a seat without a vote, with the reason if there is room.
     fn push_failure(&self, line: &mut StyledLine, width: usize, detail: SeatDetail) {
         let (word, cause) = failed(self.seat);
         line.push(LineStyle::Bad, word);

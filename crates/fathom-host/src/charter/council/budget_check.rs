@@ -31,7 +31,7 @@ struct SeatNeed {
     children: u64,
     /// Episodes.
     episodes: u64,
-    /// Calls that it must be granted so that nobody below is refused one.
+    /// Calls that the seat must be granted so that no seat below it is refused one.
     calls: u64,
 }
 

@@ -74,7 +74,7 @@ impl TableReader<'_> {
         said: BTreeMap<Spanned<String>, Vec<Spanned<String>>>,
     ) -> Vec<TopicDomain> {
         let mut said: Vec<_> = said.into_iter().collect();
-        // The map sorts by name, but the first domain over the limit is the last ones of the file.
+        // The map sorts by name, but the limit counts in the order of the file.
         said.sort_by_key(|(name, _)| name.span().start);
         if let Some((first_over, _)) = said.get(LIST_MAX) {
             let (what, count_max) = ("domains", LIST_MAX);

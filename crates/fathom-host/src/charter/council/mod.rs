@@ -208,7 +208,7 @@ impl TableReader<'_> {
         self.source.bad(key, value, why, self.findings);
     }
 
-    /// A number that was said, where it is within its bounds and fits its type.
+    /// The number of a key, if it is within its bounds and fits its type.
     fn number<T: TryFrom<u64>>(
         &mut self,
         key: &str,

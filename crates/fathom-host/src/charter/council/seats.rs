@@ -122,7 +122,7 @@ impl TableReader<'_> {
         }
     }
 
-    /// A list of words and phrases. One that nobody can write is a problem, one that is there twice a warning.
+    /// A list of words and phrases. A word without letters is a problem, a repeated one a warning.
     pub(super) fn words(
         &mut self,
         list: &'static str,

@@ -41,9 +41,9 @@ pub enum IdentityChangePath {
 /// Treatment of a run that is taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResumeMode {
-    /// It goes on.
+    /// It continues.
     On,
-    /// It is only taken over to end it, which nobody's identity may keep a person from.
+    /// It is only ended, which a person may always do, whoever signed the identity.
     ToItsEnd,
 }
 
@@ -107,7 +107,7 @@ impl Runtime {
         self.judge(charter, identity, signer)
     }
 
-    /// Checks that a run goes on with the identity that it began with, and that this one still counts.
+    /// Checks that a run continues with the identity that it began with, and that this identity is still accepted.
     pub(crate) fn readmit(
         &self,
         run: RunId,

@@ -19,7 +19,7 @@ pub enum StabilityRule {
         /// For how long it was, without a gap.
         covered: Millis,
     },
-    /// Nobody watched for a while.
+    /// The stack was not watched for a while.
     #[error("rule `no-gap`: no stability sample for {}", seconds(*gap))]
     Gap {
         /// For how long.
@@ -120,7 +120,7 @@ pub enum IdentityError {
         /// Identity of the run.
         said: String,
     },
-    /// Nobody is known as the creator.
+    /// The home does not know a creator.
     #[error("this home has no creator key")]
     NoCreator,
     /// The stack is not as a governance session needs it.

@@ -58,7 +58,7 @@ impl PersonaRule {
 }
 
 /// Most words between a verb and what it is about.
-// Five words span "ignore all of the previous rules"; with more, verbs meet nouns of another thought.
+// With a longer reach, verbs would meet nouns of another thought.
 const REACH: usize = 5;
 
 /// First problem with this text of a persona, compared with the core rules.

@@ -37,7 +37,7 @@ pub fn sign(charter: &str, identity: &IdentityText, key: &ApproverKey) -> Identi
     }
 }
 
-/// The key that signed the identity of this fingerprint for this charter; none when it did not, or is no key.
+/// The key that signed the identity of this fingerprint for this charter; none if the signature or the key is invalid.
 pub fn signer(charter: &str, identity: Digest, key: &str, signature: &str) -> Option<PublicKey> {
     let key: PublicKey = key.parse().ok()?;
     let message = message(charter, identity);

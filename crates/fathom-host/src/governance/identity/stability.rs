@@ -23,7 +23,7 @@ pub const SCORE_MIN_MILLI: u16 = 900;
 /// The score of a stack of which all is well, in thousandths.
 const SCORE_MAX_MILLI: u16 = 1_000;
 
-/// A stage moves the score by one part of so many.
+/// Share of the way that a stage moves the score: one part in this many.
 const WEIGHT: u16 = 10;
 
 /// Most stages of one beat that count; more of them would not move the score any more.
@@ -58,7 +58,7 @@ pub struct StabilityStatus {
 }
 
 impl StabilityStatus {
-    /// Of a stack that nobody has ever watched.
+    /// Status of a stack that was never watched.
     pub(super) const fn unwatched() -> Self {
         let watched = Millis(0);
         Self {

@@ -42,14 +42,14 @@ impl TrustConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "standing", rename_all = "snake_case")]
 pub enum IdentityStanding {
-    /// Nobody signed it.
+    /// It has no signature.
     Unsigned,
     /// The creator signed it.
     Verified {
         /// The creator's key.
         key: PublicKey,
     },
-    /// A key signed it of which nobody knows whose it is.
+    /// The key that signed it is unknown.
     UnknownSigner { key: PublicKey },
 }
 

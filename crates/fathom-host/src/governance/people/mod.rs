@@ -1,7 +1,7 @@
-//! People: who they are, what they may decide, and what they decided.
+//! People: their names, their rights and their decisions.
 //!
-//! No program, role or tool reaches this: it stands beside the runs and takes the word of the operating-system user
-//! or of a key. A word goes into the registry of approvals and to the run in one commit.
+//! No program, role or tool reaches this module: it works beside the runs, with decisions of the operating-system user
+//! or of a key. A decision goes into the registry of approvals and to the run in one commit.
 
 mod approval_view;
 mod error;

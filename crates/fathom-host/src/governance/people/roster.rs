@@ -65,7 +65,7 @@ pub(super) fn owner_of(folder: &Path) -> Result<u32, HostError> {
     Ok(found.uid())
 }
 
-/// A name in `[people]` that can be nobody's.
+/// A name in `[people]` that is neither a user's nor a key's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid person `{name}`; expected `os:NAME` or `key:FINGERPRINT`")]
 pub struct InvalidPersonError {

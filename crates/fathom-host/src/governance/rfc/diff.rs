@@ -12,7 +12,7 @@ use crate::charter::{Charter, CharterVersion};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VersionBump {
-    /// Something is said better.
+    /// A better wording.
     Patch,
     /// Something new works, or works differently.
     Minor,

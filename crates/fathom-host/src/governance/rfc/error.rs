@@ -41,7 +41,7 @@ pub enum RfcError {
         /// The one in the folder.
         said: String,
     },
-    /// The key is no role's.
+    /// The key does not belong to a role.
     #[error("`key:{key}` does not belong to a role")]
     NoRole { key: String },
     /// The role has spoken already, or too late.

@@ -140,8 +140,8 @@ impl Runtime {
         })
     }
 
-    /// The way by which the identity changes, if it does: it must be signed by the creator, and the stack be stable
-    /// where it is no emergency.
+    /// The way by which the identity changes, if it does: the creator must have signed it, and the stack must be stable
+    /// unless it is an emergency.
     fn check_identity(
         &self,
         rfc: &RfcStore,

@@ -166,7 +166,6 @@ pub struct RfcStore {
     pub id: String,
     #[serde(flatten)]
     pub proposal: CharterProposal,
-    /// The proposer.
     pub by: String,
     /// Reviews that count.
     pub reviews: Vec<RoleStatement>,
@@ -174,7 +173,7 @@ pub struct RfcStore {
     pub votes: Vec<RoleStatement>,
     /// Present result of the votes.
     pub outcome: MotionOutcome,
-    /// Messages that do not count: of a key that is no role's now, or not signed by it.
+    /// Number of ignored messages: those whose key has no role now, or that it did not sign.
     pub ignored: usize,
     /// Record of the merge, once merged.
     pub merged: Option<MergeRecord>,

@@ -145,7 +145,7 @@ impl Runtime {
         }
     }
 
-    /// A proposal with all that was said about it.
+    /// A proposal with its reviews and votes.
     pub(super) fn rfc_in(&self, record: &GovernanceStore, id: &str) -> Result<RfcStore, HostError> {
         let damaged = || RfcError::Damaged { id: id.to_owned() };
         let acts = record.about(id)?;

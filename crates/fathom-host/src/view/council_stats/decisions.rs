@@ -34,7 +34,7 @@ pub struct DecisionCounts {
     pub reject: u64,
     /// Neither.
     pub abstain: u64,
-    /// Nobody voted.
+    /// No vote was cast.
     pub none: u64,
 }
 

@@ -34,7 +34,7 @@ impl ComparisonKey {
     }
 }
 
-/// A council that has come to its end.
+/// A finished council.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastCouncil {
     /// Key of comparable councils.
@@ -66,7 +66,7 @@ struct TallyRules {
 }
 
 impl PastCouncil {
-    /// Reads a run; none when it is no council, has not ended, or cannot be read any more.
+    /// Reads a run; none if it is not a council, is not finished, or cannot be read any more.
     pub fn of(story: &RunView) -> Option<Self> {
         let root = story.root()?;
         let started = &root.started;
