@@ -12,6 +12,9 @@ use super::problem::CharterProblem;
 use super::{Charter, CharterError, PacketMtu, check_files, identity_persona, read_folder};
 use crate::governance::identity::signature;
 
+/// Texts of a charter's files by their names in its folder.
+pub(crate) type CharterTexts = BTreeMap<String, String>;
+
 impl Charter {
     /// The charter that a run began with, as it stands now.
     pub(crate) fn of_frame(frame: &PacketFrame) -> Result<Self, CharterError> {
@@ -60,10 +63,7 @@ impl Charter {
     }
 
     /// The charter that these files would be.
-    pub(crate) fn of_texts(
-        name: &str,
-        texts: &BTreeMap<String, String>,
-    ) -> Result<Self, CharterError> {
+    pub(crate) fn of_texts(name: &str, texts: &CharterTexts) -> Result<Self, CharterError> {
         let texts = texts.iter();
         let files = texts.map(|(file, text)| (file.clone(), Some(text.clone().into_bytes())));
         check_files(&files.collect(), FindingList::default(), &|_| 0).charter(name)
@@ -123,7 +123,7 @@ impl Charter {
 
 /// The texts of all files that belong to the charter in a folder. Files that are not UTF-8 are left out, since no
 /// charter with one loads.
-pub(crate) fn charter_files(folder: &Path) -> Result<BTreeMap<String, String>, CharterError> {
+pub(crate) fn charter_files(folder: &Path) -> Result<CharterTexts, CharterError> {
     let files = read_folder(folder, &mut FindingList::default())?.into_iter();
     let texts = files.filter_map(|(file, bytes)| Some((file, String::from_utf8(bytes?).ok()?)));
     Ok(texts.collect())

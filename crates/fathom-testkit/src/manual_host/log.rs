@@ -13,6 +13,7 @@ pub struct Entry {
     pub head: Digest,
 }
 
+/// The records of a run, in memory.
 #[derive(Clone, Debug, Default)]
 pub struct Journal {
     pub entries: Vec<Entry>,
