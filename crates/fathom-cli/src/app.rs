@@ -47,7 +47,7 @@ impl App {
         })
     }
 
-    /// The time.
+    /// Current time of the wall clock.
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
     }
@@ -71,9 +71,10 @@ impl App {
 
 /// A run's id, as short as a user can give it: eight digits, or the few more that make it mean this run alone.
 pub(crate) fn short(runtime: &Runtime, run: RunId, now: Timestamp) -> String {
-    /// Where the groups of an id end.
+    /// Ends of the groups of an ID.
     const ENDS: [usize; 4] = [8, 13, 18, 23];
     let whole = run.to_string();
+    // A prefix that is unique now must stay so: a run that begins in the same minute would share the first group.
     let stays = |end: usize| end > ENDS[0] || is_first_group_over(run, now);
     let prefixes = ENDS.iter().filter(|end| stays(**end));
     let mut unique = prefixes
@@ -82,10 +83,11 @@ pub(crate) fn short(runtime: &Runtime, run: RunId, now: Timestamp) -> String {
     unique.next().unwrap_or(&whole).to_owned()
 }
 
-/// Whether no later run can begin with the same eight digits: they count the time in steps of about a minute.
+/// True if no later run can begin with the same eight digits: they count time in steps of about a minute.
 fn is_first_group_over(run: RunId, now: Timestamp) -> bool {
     let [a, b, c, d, ..] = *run.as_bytes();
     let group = u64::from(u32::from_be_bytes([a, b, c, d]));
+    // A UUIDv7 begins with 48 bits of milliseconds; without the lowest 16 these are its first eight digits.
     now.0 >> 16 > group
 }
 

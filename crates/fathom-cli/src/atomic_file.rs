@@ -8,6 +8,7 @@ use std::path::Path;
 use crate::terminal::masking::Unmasked;
 
 /// Readable for all whom the process's mask lets in, as files that other programs make are.
+// As `open` creates files, with the umask taken off; the default of a temporary file is 0600.
 const FILE_MODE: u32 = 0o666;
 
 /// Puts a file in place as it is. What was there under its name is replaced at once, never written into.
@@ -16,14 +17,16 @@ pub(crate) fn write_original(_why: Unmasked, file: &Path, bytes: &[u8]) -> io::R
     let mut draft = tempfile::Builder::new()
         .prefix(".fathom-")
         .permissions(Permissions::from_mode(FILE_MODE))
+        // In the same folder, since a rename cannot cross filesystems.
         .tempfile_in(folder.unwrap_or(Path::new(".")))?;
     draft.write_all(bytes)?;
+    // Before the rename: otherwise a power loss may leave an empty file under the name.
     draft.as_file().sync_all()?;
     draft.persist(file)?;
     Ok(())
 }
 
-/// What is there under a name.
+/// File that already exists under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Existing {
     Nothing,
@@ -34,6 +37,7 @@ pub(crate) enum Existing {
 
 /// Looks what is there; a link is not followed.
 pub(crate) fn look(file: &Path) -> io::Result<Existing> {
+    // Links are not followed: replacing one would leave its target as it was, or write outside the folder.
     match fs::symlink_metadata(file) {
         Ok(found) if found.is_file() => Ok(Existing::File),
         Ok(_) => Ok(Existing::Other),

@@ -1,4 +1,4 @@
-//! What can go wrong before, beside and after a run, as the user meets it.
+//! Errors before, beside and after a run, as shown to the user.
 
 use std::error::Error as _;
 use std::io;
@@ -128,7 +128,7 @@ impl CliError {
         }
     }
 
-    /// What the user may do about it.
+    /// Next step for the user, as an imperative sentence.
     pub(crate) fn hint(&self) -> String {
         match self {
             Self::UnknownFlag { hint, .. }
@@ -180,7 +180,7 @@ impl CliError {
         }
     }
 
-    /// How the process ends.
+    /// Exit status of the process.
     pub(crate) fn exit(&self) -> ExitStatus {
         match self {
             Self::Interrupted { .. } | Self::PullInterrupted { .. } => ExitStatus::Interrupted,
@@ -217,7 +217,7 @@ impl CliError {
         }
     }
 
-    /// What lies behind it, the nearest first.
+    /// Causes of the error, nearest first.
     pub(crate) fn causes(&self) -> Vec<String> {
         if let Self::Host(HostError::NoMaterial { skipped }) = self {
             return left_out(skipped);
@@ -257,7 +257,7 @@ impl CliError {
         lines
     }
 
-    /// What is wrong with a charter, one after the other.
+    /// Problems of a charter, one after the other.
     fn problems(&self) -> Vec<StyledLine> {
         let Self::Host(HostError::Charter(CharterError::Broken { problems, .. })) = self else {
             return Vec::new();
@@ -291,7 +291,7 @@ fn unusable_model(error: &ModelsError) -> ExitStatus {
     }
 }
 
-/// Weights that nobody knows were named wrongly; all else is what the machine or the network lacks.
+/// Unknown weights are a mistake of the user; all else is something that the machine or the network lacks.
 const fn unusable_weights(error: &WeightsError) -> ExitStatus {
     match error {
         WeightsError::Unknown { .. } => ExitStatus::Usage,

@@ -1,4 +1,4 @@
-//! How the process ends, as other programs read it.
+//! Exit codes, for other programs.
 
 use std::process::ExitCode;
 
@@ -33,6 +33,7 @@ impl ExitStatus {
             Self::NeedsReview => 3,
             Self::Failed => 4,
             Self::Unreachable => 5,
+            // Shells use 128 + 2 for SIGINT, and scripts check for it.
             Self::Interrupted => 130,
         }
     }

@@ -31,15 +31,18 @@ fn main() -> ExitCode {
     panic_report::report_panics();
     let arguments: Vec<OsString> = std::env::args_os().collect();
     if let [_, only] = arguments.as_slice()
+        // Before anything else is read: a worker must not see configuration, and must not fail because of it.
         && only == settings::WORKER
     {
         return fathom_sandbox::worker::main();
     }
+    // Needed for errors of the argument parser, which come before the settings.
     let form = if settings::wants_json(&arguments, settings::environment::look_up) {
         OutputFormat::Json
     } else {
         OutputFormat::Human
     };
+    // A panic must end in a report and an exit code, since runs can be resumed and scripts check both.
     let exit = std::panic::catch_unwind(|| {
         run(&arguments).unwrap_or_else(|error| {
             terminal::output::say(&error.lines());
@@ -79,9 +82,11 @@ fn run(arguments: &[OsString]) -> Result<ExitStatus, CliError> {
     let folder = std::env::current_dir().map_err(CliError::Setup)?;
     let variables = EnvVars::read(settings::environment::look_up)?;
     let charter = typed.command.usual_charter();
+    // Before the settings are read, so that their reading is logged, too.
     terminal::logs::begin(variables.get(terminal::logs::VARIABLE))?;
     let settings = RunSettings::read(typed.flags, &variables, &folder, charter)?;
     if let Some(file) = &settings.redaction_rules {
+        // Before the first command can print anything.
         terminal::masking::use_rules(file)?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -13,6 +13,7 @@ pub(crate) fn report_panics() {
     std::panic::set_hook(Box::new(|info| {
         let what = describe(info);
         output::say(&CliError::Bug { what: what.clone() }.lines());
+        // The hook has the place of the panic, and `catch_unwind` does not; this carries it over for `--json`.
         *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
     }));
 }

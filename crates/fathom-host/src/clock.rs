@@ -9,7 +9,7 @@ pub trait Clock: Send + Sync {
     /// Now.
     fn now(&self) -> Timestamp;
 
-    /// Now, as a clock on the wall has it: it goes on while the machine sleeps, and a person may set it.
+    /// Wall time: it continues while the machine sleeps, and a person may set it.
     fn wall(&self) -> Timestamp {
         self.now()
     }
@@ -61,6 +61,7 @@ impl Clock for SystemClock {
         reason = "this is the clock that everyone else is told to use"
     )]
     fn now(&self) -> Timestamp {
+        // Wall time at the start plus steady time since: deadlines must not jump when the system's clock is set.
         timestamp(self.wall + self.steady.elapsed())
     }
 
@@ -69,7 +70,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// How long until `at`.
+/// Time left until `at`.
 pub(crate) fn until(clock: &dyn Clock, at: Timestamp) -> Duration {
     let Millis(millis) = at.since(clock.now());
     Duration::from_millis(millis)

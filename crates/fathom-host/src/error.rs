@@ -159,7 +159,7 @@ pub enum HostError {
         /// Its name.
         name: String,
         /// Why.
-        cause: RunGatewayError,
+        cause: Box<RunGatewayError>,
     },
     /// A brand's folder cannot be used.
     #[error("invalid brand `{}`: {cause}", path.display())]

@@ -19,7 +19,7 @@ impl FakeClock {
         }
     }
 
-    /// What it shows.
+    /// Current time of the clock.
     pub fn now(&self) -> Timestamp {
         Timestamp(self.now.load(Ordering::SeqCst))
     }

@@ -1,7 +1,7 @@
 //! The part of Discord that takes messages, over real HTTP: a webhook, a bot's API, and its limits.
 //!
-//! A bucket takes a few messages and is then empty; it is full again after so many refused requests, so that no test waits
-//! for a clock. What the answers say about seconds is only said.
+//! A bucket takes a few messages and is then empty; it is full again after a number of refused requests, so that no
+//! test waits for a clock. The seconds in its answers have no effect.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,20 +20,20 @@ const CONTENT_CHARS_MAX: usize = 2_000;
 /// Longest nonce.
 const NONCE_CHARS_MAX: usize = 25;
 
-/// How it behaves.
+/// Behaviour of the server.
 #[derive(Clone, Debug)]
 pub struct DiscordOptions {
     /// The one channel that there is.
     pub channel: String,
-    /// What a bot wants to be known by.
+    /// Token that a bot must present.
     pub bot_token: String,
     /// Id and token of the one webhook, which leads to the channel.
     pub webhook: (String, String),
-    /// How many messages a bucket takes.
+    /// Number of messages that a bucket takes.
     pub burst: u32,
     /// After how many refused requests an empty bucket is full again.
     pub refills_after: u32,
-    /// What an empty bucket says about the time until then, in seconds.
+    /// Seconds until a refill, as an empty bucket states them.
     pub reset_after: f64,
     /// Requests that are refused for all that the bot does.
     pub limit_globally: FaultRate,
@@ -62,15 +62,13 @@ impl Default for DiscordOptions {
 /// A message that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PostedMessage {
-    /// Its number.
     pub id: u64,
-    /// The text.
     pub content: String,
     /// The nonce it came with.
     pub nonce: Option<String>,
-    /// Whether anybody was called by it.
+    /// True if the message mentioned somebody.
     pub pings: bool,
-    /// Whether links in it are looked at.
+    /// True if links in it get a preview.
     pub previews: bool,
 }
 
@@ -87,7 +85,7 @@ struct DiscordState {
     lost: FaultTally,
 }
 
-/// A running server. What was said is in memory; it stops, and closes its connections, when dropped.
+/// A running server. Messages are kept in memory; it stops, and closes its connections, when dropped.
 pub struct FakeDiscord {
     state: Arc<Mutex<DiscordState>>,
     listening: LoopbackServer,
@@ -117,7 +115,7 @@ impl FakeDiscord {
         Ok(Self { state, listening })
     }
 
-    /// Where it is, without a slash at the end.
+    /// Base URL, without a trailing slash.
     pub fn url(&self) -> String {
         self.listening.url()
     }
@@ -146,7 +144,7 @@ impl FakeDiscord {
         state.refused = 0;
     }
 
-    /// How many requests came, the refused ones included.
+    /// Number of requests so far, refused ones included.
     pub fn requests(&self) -> u64 {
         lock(&self.state).requests
     }
@@ -156,7 +154,7 @@ fn lock(state: &Mutex<DiscordState>) -> MutexGuard<'_, DiscordState> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Who sends a message.
+/// Sender of a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MessageSender {
     Bot,
@@ -197,7 +195,7 @@ impl DiscordState {
         PlatformAnswer::Sent(self.limits(answer))
     }
 
-    /// Whose request it is, or why it is nobody's.
+    /// The sender of a request, or the reason to refuse it.
     fn sender(&self, request: &PlatformRequest) -> Result<MessageSender, PlatformResponse> {
         let (id, token) = &self.options.webhook;
         match (request.method.as_str(), request.parts().as_slice()) {
@@ -258,7 +256,7 @@ impl DiscordState {
         Some(refusal)
     }
 
-    /// What every answer says about the bucket.
+    /// Adds the headers of the rate limit to a response.
     fn limits(&self, response: PlatformResponse) -> PlatformResponse {
         response
             .with_header("x-ratelimit-limit", &self.options.burst.to_string())
@@ -314,7 +312,7 @@ impl DiscordState {
     }
 }
 
-/// What is wrong with a message, if anything.
+/// First problem with a message.
 fn objection(body: &Value) -> Option<(u32, &'static str)> {
     let content = body["content"].as_str().unwrap_or_default();
     let nonce = body["nonce"].as_str().unwrap_or_default();

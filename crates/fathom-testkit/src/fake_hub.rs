@@ -15,10 +15,10 @@ const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// Most headers of a request.
 const HEADERS_MAX: usize = 64;
 
-/// What goes wrong with one request.
+/// Fault of one request.
 #[derive(Clone, Debug)]
 pub enum HubFault {
-    /// The connection ends after so many bytes of the body.
+    /// The connection ends after this many bytes of the body.
     CutAfter(usize),
     /// The body has its length, but other bytes.
     WrongBytes,
@@ -28,7 +28,7 @@ pub enum HubFault {
     Status(u16),
     /// The whole file, though a part was asked for.
     IgnoreRange,
-    /// Nothing more after so many bytes of the body, until the client goes away.
+    /// Nothing more after this many bytes of the body, until the client closes the connection.
     StallAfter(usize),
     /// Nothing until the gate is open.
     Held(ChunkGate),

@@ -40,12 +40,12 @@ impl LoopbackServer {
         Ok(Self { address, accepting })
     }
 
-    /// Where it is.
+    /// Address of the server.
     pub(crate) const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Where it is, without a slash at the end.
+    /// Base URL, without a trailing slash.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }

@@ -84,7 +84,7 @@ pub fn council(seat: impl Fn(&str, &str) -> CouncilSeat) -> CouncilConfig {
     }
 }
 
-/// What it may do: as many seats as there can be, and no stop before its budget.
+/// Contract with room for as many seats as there can be, and no stop before its budget.
 pub fn contract() -> Contract {
     Contract {
         recursion: RecursionPolicy {

@@ -1,4 +1,4 @@
-//! What records say.
+//! Contents of records.
 
 use std::collections::BTreeMap;
 

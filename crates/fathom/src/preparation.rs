@@ -184,7 +184,8 @@ impl Preparation {
         }
         let context = CouncilContext {
             paths: std::mem::take(&mut self.settings.context),
-            text: joined(std::mem::take(&mut self.settings.texts)),
+            text: joined(std::mem::take(&mut self.settings.texts))
+                .map(|(name, text)| MaterialDocument::new(name, text)),
             tokens_max: seats.passage_tokens(profile),
         };
         let runtime = self.fathom.runtime().clone();

@@ -1,8 +1,10 @@
-//! What was typed of the commands that act.
+//! Arguments of the commands that act.
 
 use std::path::PathBuf;
 
 use clap::Args;
+
+use super::value_error::ArgumentValueError;
 
 /// Arguments of `fathom agency`.
 #[derive(Args, Debug)]
@@ -23,7 +25,8 @@ pub(crate) struct AgencyArgs {
     pub(crate) set: Vec<(String, String)>,
 }
 
-fn pair(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("expected `name=value`")?;
+/// Reads `name=value`.
+fn pair(text: &str) -> Result<(String, String), ArgumentValueError> {
+    let (name, value) = text.split_once('=').ok_or(ArgumentValueError::Pair)?;
     Ok((name.to_owned(), value.to_owned()))
 }

@@ -1,4 +1,4 @@
-//! What is typed about charters.
+//! Arguments of the commands for charters.
 
 use std::path::PathBuf;
 

@@ -1,9 +1,11 @@
-//! What is typed about identities and changes of charters.
+//! Arguments of the commands for identities and changes of charters.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use fathom_core::council_bus::MotionVote;
+
+use super::value_error::ArgumentValueError;
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum IdentityCommand {
@@ -125,6 +127,6 @@ pub(crate) struct RfcName {
     pub(crate) id: String,
 }
 
-fn ballot(text: &str) -> Result<MotionVote, String> {
-    MotionVote::read(text).ok_or_else(|| "expected `yes`, `no` or `abstain`".to_owned())
+fn ballot(text: &str) -> Result<MotionVote, ArgumentValueError> {
+    MotionVote::read(text).ok_or(ArgumentValueError::Vote)
 }

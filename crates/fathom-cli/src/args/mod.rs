@@ -1,4 +1,4 @@
-//! What was typed. What it means is settled in [`crate::settings`], once.
+//! Command line as typed. [`crate::settings`] resolves its meaning, once.
 
 mod agency;
 mod charter;
@@ -9,6 +9,7 @@ mod redact;
 mod show;
 mod think;
 pub(crate) mod usage_error;
+mod value_error;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,6 +17,8 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use fathom_core::unit::Millis;
 use fathom_host::view::run::RecordRef;
+
+use self::value_error::ArgumentValueError;
 
 pub(crate) use self::agency::AgencyArgs;
 pub(crate) use self::charter::{CharterCommand, LearnArgs};
@@ -54,18 +57,16 @@ pub(crate) fn parse(
 }
 
 /// Reads a number that cannot be negative.
-fn whole(text: &str) -> Result<u64, String> {
+fn whole(text: &str) -> Result<u64, ArgumentValueError> {
     let digits = text.replace('_', "");
-    digits
-        .parse()
-        .map_err(|_| "expected a whole number".to_owned())
+    digits.parse().map_err(|_| ArgumentValueError::NotWhole)
 }
 
 /// Reads seconds, from a tenth of one to an hour.
-fn seconds(text: &str) -> Result<Millis, String> {
-    let seconds: f64 = text.parse().map_err(|_| "expected a number".to_owned())?;
+fn seconds(text: &str) -> Result<Millis, ArgumentValueError> {
+    let seconds: f64 = text.parse().map_err(|_| ArgumentValueError::NotANumber)?;
     if !(0.1..=3600.0).contains(&seconds) {
-        return Err("expected a number from 0.1 to 3600".to_owned());
+        return Err(ArgumentValueError::SecondsOutOfRange);
     }
     let span = std::time::Duration::from_secs_f64(seconds);
     Ok(Millis(u64::try_from(span.as_millis()).unwrap_or(u64::MAX)))
@@ -395,7 +396,7 @@ pub(crate) enum SymbolsCommand {
     },
 }
 
-/// What a list of a catalogue holds.
+/// Contents of a list of a catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ListChoice {
     /// Symbols
@@ -445,7 +446,7 @@ pub(crate) enum SessionCommand {
     },
 }
 
-/// What a model has of ready-made cells.
+/// Use of ready-made cells by a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RecipeChoice {
     /// The model only picks a recipe and fills it in

@@ -1,4 +1,4 @@
-//! What is typed where people decide.
+//! Arguments of the commands by which people decide.
 
 use std::path::PathBuf;
 
@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use fathom_core::effect::KillScope;
 
 use super::governance::{IdentityCommand, RfcCommand};
+use super::value_error::ArgumentValueError;
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum PeopleCommand {
@@ -85,8 +86,8 @@ pub(crate) struct KillArgs {
 }
 
 /// Reads `global` or `tenant:acme`.
-fn scope(text: &str) -> Result<KillScope, String> {
-    let wrong = || "expected global, tenant:X, platform:X, account:X or action:X".to_owned();
+fn scope(text: &str) -> Result<KillScope, ArgumentValueError> {
+    let wrong = || ArgumentValueError::Scope;
     if text == "global" {
         return Ok(KillScope::Global);
     }

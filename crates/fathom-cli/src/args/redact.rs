@@ -1,4 +1,4 @@
-//! What is typed to filter a text.
+//! Arguments of the filter for texts.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What is typed to look at a run.
+//! Arguments of the commands that display runs.
 
 use clap::Args;
 use fathom_host::view::run::RecordRef;

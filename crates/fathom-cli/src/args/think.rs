@@ -1,9 +1,11 @@
-//! What is typed where something is thought through in stages.
+//! Arguments of staged thinking.
 
 use clap::{Args, Subcommand, ValueEnum};
 use fathom_core::unit::Millis;
 use fathom_host::config::parse_time;
 use fathom_store::channels::SeedState;
+
+use super::value_error::ArgumentValueError;
 
 #[derive(Args, Debug)]
 pub(crate) struct ThinkArgs {
@@ -22,9 +24,9 @@ pub(crate) struct ThinkArgs {
 }
 
 /// Reads a pause between two looks.
-fn pause(text: &str) -> Result<Millis, String> {
+fn pause(text: &str) -> Result<Millis, ArgumentValueError> {
     match parse_time(text)? {
-        Millis(0) => Err("the interval must be longer than zero".to_owned()),
+        Millis(0) => Err(ArgumentValueError::EmptyInterval),
         pause => Ok(pause),
     }
 }
@@ -48,7 +50,7 @@ pub(crate) enum SeedsCommand {
     },
 }
 
-/// How far an idea is.
+/// State of an idea.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum SeedStateChoice {
     /// Not followed up yet

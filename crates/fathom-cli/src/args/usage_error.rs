@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::args;
 use crate::error::CliError;
 
-/// What clap found wrong, or the help it was asked for.
+/// Error of clap, or the help that was requested.
 pub(crate) enum UsageError {
     /// Text that was asked for: it goes to stdout, and all is well.
     Help(String),
@@ -187,7 +187,7 @@ fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
     }
 }
 
-/// How the command is written, on one line.
+/// Usage of the command, on one line.
 fn usage(error: &clap::Error) -> String {
     let usage = context(error, ContextKind::Usage).unwrap_or_default();
     let usage = usage.trim().trim_start_matches("Usage:").trim();

@@ -28,12 +28,13 @@ use crate::view::result_json::ResultJson;
 use crate::view::units;
 
 /// Widest text: longer lines are hard to read.
+// Longer lines are hard to read, however wide the terminal is.
 const COLUMNS_MAX: usize = 80;
 
 #[derive(Serialize)]
 struct ApprovalsJson {
     approvals: Vec<ApprovalJson>,
-    /// How the run came back that the word was about.
+    /// Results of the run that the decision was about.
     #[serde(skip_serializing_if = "Option::is_none")]
     results: Option<Vec<ResultJson>>,
 }
@@ -69,6 +70,7 @@ pub(crate) async fn carry_out(command: PeopleCommand, app: &App) -> Result<ExitS
             }
             approvals(app, all)
         }
+        // An approval may go without a reason; a refusal must have one, for whoever reads the record.
         PeopleCommand::Approve { id, why, key } => {
             let why = why.unwrap_or_default();
             say(app, &id, ApprovalAnswer::Yes, why, key.key.as_deref()).await
@@ -109,7 +111,7 @@ fn approvals(app: &App, all: bool) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Ok)
 }
 
-/// Nobody says yes to what they did not see.
+/// Points out masked values, since nobody should approve what they cannot see.
 fn say_masked(app: &App) {
     if masking::has_masked() {
         say_unless_quiet(
@@ -138,7 +140,7 @@ fn pages(app: &App, views: &[ApprovalView], width: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// Gives a person's word, and goes on with the run.
+/// Records a person's decision and continues the run.
 async fn say(
     app: &App,
     id: &str,
@@ -182,6 +184,7 @@ async fn say(
                 }
             }
         }
+        // Another process works on the run and reads the decision from the journal.
         Err(HostError::Owned { .. }) => {
             say_unless_quiet(app, "the run continues in the process that started it");
             told(app, &decided, None, ExitStatus::Ok)
@@ -201,6 +204,7 @@ fn told(
     exit: ExitStatus,
 ) -> Result<ExitStatus, CliError> {
     if app.settings.form == OutputFormat::Json {
+        // Read again, because the resumed run may have changed the approval's state.
         let all = app.runtime.approvals(ApprovalFilter::All)?.into_iter();
         let this = all.filter(|view| view.approval.id == decided.id);
         output::print_json(&ApprovalsJson {
@@ -211,7 +215,7 @@ fn told(
     Ok(exit)
 }
 
-/// What a run that waits for a person asks.
+/// Requests of a run that waits for a person.
 pub(crate) fn asked_by(app: &App, followed: &FinishedRun) -> Result<Vec<ApprovalView>, CliError> {
     if !matches!(followed.end, RunEnd::Waiting(RunWait::Approval)) {
         return Ok(Vec::new());
@@ -224,6 +228,7 @@ pub(crate) fn asked_by(app: &App, followed: &FinishedRun) -> Result<Vec<Approval
 /// Tells what a run that waits asks, and what to type.
 pub(crate) fn say_asked(app: &App, followed: &FinishedRun) -> Result<(), CliError> {
     let asked = asked_by(app, followed)?;
+    // Quiet hides the pages, but a run that waits must still say how to continue it.
     if app.settings.loudness == Verbosity::Quiet {
         let commands = asked.iter().map(|view| {
             let id = &view.approval.id;

@@ -16,10 +16,11 @@ use crate::terminal::output;
 use crate::terminal::styled_line::StyledLine;
 use crate::view::result_json;
 
-/// How often the journal is asked whether the owner has ended the run.
+/// Interval at which the journal is checked for the end of the run.
+// Polled, because the owner is another process that signals only through the journal.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How long the owner may take to end it.
+/// Maximum time for the owner to end the run.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) async fn cancel(app: &App, name: &str) -> Result<ExitStatus, CliError> {
@@ -34,6 +35,7 @@ pub(crate) async fn cancel(app: &App, name: &str) -> Result<ExitStatus, CliError
         }
     } else {
         let ended = tokio::time::timeout(PATIENCE, ended(app, run)).await;
+        // The cancellation is recorded and stays valid, so running out of time is only reported.
         ended.map_err(|_| CliError::StillRunning { run })??;
     }
     tell(app, run)

@@ -41,6 +41,7 @@ pub(crate) fn carry_out(
         CharterCommand::Learn(asked) => {
             super::charter_learn::learn(&asked, &folder, settings.clone())
         }
+        // These open the journal; checking and showing a charter must work without a home.
         CharterCommand::Tools { name } => {
             charter_tools::tools(&App::open(settings.clone())?, &name)
         }
@@ -51,7 +52,7 @@ pub(crate) fn carry_out(
     }
 }
 
-/// The charter that was named, or the one that runs would have, with the folder from which a path is meant.
+/// The charter that was named, or the one that runs would use, with the folder that paths are relative to.
 fn named<'a>(
     which: Option<&'a str>,
     folder: &'a Path,
@@ -63,7 +64,7 @@ fn named<'a>(
     }
 }
 
-/// What a check found.
+/// Result of a check.
 #[derive(Serialize)]
 struct CheckJson<'a> {
     ok: bool,
@@ -131,6 +132,7 @@ fn check(
     }
     Ok(match found.charter {
         Some(_) => ExitStatus::Ok,
+        // A broken charter is the user's input, as a wrong flag is.
         None => ExitStatus::Usage,
     })
 }
@@ -187,7 +189,7 @@ struct ShowJson<'a> {
     folder: Option<&'a Path>,
     digest: String,
     tokens: TokenRows<'a>,
-    /// Where blocks go, with what the charter does not say.
+    /// Destinations of blocks, defaults included.
     routes: ChannelRoutes,
     warnings: &'a [Finding],
 }
@@ -306,7 +308,7 @@ fn show_lines(charter: &Charter, tokens: &TokenRows<'_>) -> Vec<StyledLine> {
     lines
 }
 
-/// Where the blocks of each marker go.
+/// Destinations of the blocks of each marker.
 fn routes(charter: &Charter) -> Vec<BudgetRow> {
     let rows = charter.routes();
     let row = |marker: Marker| {
@@ -353,7 +355,7 @@ fn packet(charter: &Charter) -> String {
     )
 }
 
-/// A name and what is said about it.
+/// A name and its description.
 type BudgetRow = (String, String);
 
 /// Rows as the branches of a tree.
@@ -440,7 +442,7 @@ fn prompts(charter: &Charter, tokens: &TokenRows<'_>) -> Vec<BudgetRow> {
     rows.collect()
 }
 
-/// How votes are taken, profile by profile.
+/// Voting rules by profile.
 fn rules(council: &CouncilCharter) -> Vec<BudgetRow> {
     let profiles = [("remote", &council.remote), ("local", &council.local)];
     let rows = profiles.map(|(name, rules)| {

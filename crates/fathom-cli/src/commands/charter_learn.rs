@@ -34,6 +34,7 @@ pub(super) fn learn(
     let out = match (&asked.out, asked.dry_run) {
         (_, true) => None,
         (Some(file), false) => Some(folder.join(file)),
+        // Settled before the councils are read, so that a wrong target fails at once.
         (None, false) => Some(beside_charter(asked, folder, &settings)?),
     };
     let app = App::open(settings)?;
@@ -82,6 +83,7 @@ fn save(file: &Path, text: &str) -> Result<(), CliError> {
         Existing::Nothing => true,
         Existing::File => {
             let there = std::fs::read_to_string(file).map_err(unwritable)?;
+            // Only a learned rule is replaced. A mistyped `--out` must not destroy another file.
             learning::read(&there).is_ok()
         }
         Existing::Other => false,
@@ -95,7 +97,7 @@ fn save(file: &Path, text: &str) -> Result<(), CliError> {
     atomic_file::write_original(Unmasked::Learned, file, text.as_bytes()).map_err(unwritable)
 }
 
-/// What was learned.
+/// The learned rule.
 #[derive(Debug, Serialize)]
 pub(crate) struct LearnedJson {
     /// Days that were looked back on.
@@ -104,11 +106,11 @@ pub(crate) struct LearnedJson {
     pub(crate) questions: u64,
     /// Those of them on which recursion changed the decision.
     pub(crate) changed: u64,
-    /// How each part was told by what the others taught.
+    /// Score of each part under a rule learned from the others.
     pub(crate) folds: Vec<FoldJson>,
     /// The same on the average.
     pub(crate) mean: ScoresJson,
-    /// What each feature weighs.
+    /// Weights of the features.
     pub(crate) weights: Vec<TermJson>,
     /// Log-odds of a question whose every feature is at its mean.
     pub(crate) bias: f64,
@@ -129,7 +131,7 @@ pub(crate) struct FoldJson {
     pub(crate) scores: ScoresJson,
 }
 
-/// How well questions were told.
+/// Scores of a rule.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct ScoresJson {
     /// Share that was told right.
@@ -146,16 +148,14 @@ pub(crate) struct ScoresJson {
     pub(crate) baseline: Option<PerMille>,
 }
 
-/// What one feature weighs.
+/// Weight of one feature.
 #[derive(Debug, Serialize)]
 pub(crate) struct TermJson {
-    /// Its name.
     pub(crate) feature: String,
-    /// What it counts.
+    /// Description of the feature.
     pub(crate) meaning: String,
     /// By how much the log-odds grow with one standard deviation of it.
     pub(crate) weight: f64,
-    /// Its mean.
     pub(crate) mean: f64,
     /// Its standard deviation.
     pub(crate) scale: f64,
@@ -264,7 +264,7 @@ impl LearnedJson {
         table::lines(&table, width)
     }
 
-    /// Whether it is worth having.
+    /// Says whether the rule is worth using.
     fn verdict(&self) -> StyledLine {
         if self.mean.accuracy > self.mean.baseline {
             StyledLine::from("it beats always predicting the majority class")

@@ -91,6 +91,7 @@ pub(crate) fn accept(
     let pins = app.runtime.tools_met(charter)?;
     let is_meant = |pin: &&ToolPin| {
         let seen: &Digest = &pin.seen.digest;
+        // The digest must be typed: accepting by name alone would accept whatever the server offers by then.
         pin.seen.tool == tool && digest.len() >= DIGITS_MIN && seen.to_string().starts_with(digest)
     };
     let Some(pin) = pins.iter().find(is_meant) else {
@@ -107,4 +108,5 @@ pub(crate) fn accept(
 }
 
 /// Digits of a digest that are enough to mean it.
+// 32 bits: enough to tell the few versions of a tool apart.
 const DIGITS_MIN: usize = 8;

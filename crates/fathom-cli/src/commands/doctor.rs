@@ -43,6 +43,7 @@ pub(crate) async fn doctor(settings: RunSettings) -> Result<ExitStatus, CliError
     let weights = weights(&settings);
     let embedded = settings.embedded();
     let code = settings.sandbox();
+    // Every check runs, even after a failed one: a user wants the whole list at once.
     checks.extend(home(settings));
     checks.push(weights);
     match models {
@@ -82,7 +83,7 @@ fn configuration(settings: &RunSettings) -> DoctorCheck {
     DoctorCheck::passed("configuration", detail)
 }
 
-/// What keeps code that a model wrote where it is.
+/// Checks the isolation of code that a model wrote.
 async fn sandbox(sandbox: Sandbox) -> DoctorCheck {
     match sandbox.isolation().await {
         Ok(isolation) => DoctorCheck::passed("sandbox", isolation.to_string()),
@@ -143,7 +144,7 @@ fn home(settings: RunSettings) -> Vec<DoctorCheck> {
     ]
 }
 
-/// Whether the weights of an embedded model are there. Loading them would take too long.
+/// Checks that the weights of an embedded model are installed. Loading them would take too long.
 fn embedded(what: &str, spec: &ModelSpec, here: &EmbeddedModels) -> DoctorCheck {
     let chosen = here.choose(spec.name());
     let file = chosen.and_then(|chosen| Ok((here.file(&chosen.name)?, chosen)));

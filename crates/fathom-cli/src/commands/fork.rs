@@ -1,4 +1,4 @@
-//! `fathom fork`: a new run that goes on from a record of another.
+//! `fathom fork`: starts a new run from a record of another one.
 
 use fathom_host::view::run::RecordRef;
 

@@ -74,6 +74,7 @@ pub(super) fn folder_of(app: &App, said: &str) -> Result<PathBuf, CliError> {
         .home
         .join(fathom_host::charter::HOME_FOLDER)
         .join(said);
+    // A name with a separator could lead out of the home.
     if !said.contains(['/', '.']) && named.is_dir() {
         return Ok(named);
     }
@@ -222,6 +223,7 @@ fn keygen(app: &App, file: &Path) -> Result<ExitStatus, CliError> {
         file: file.to_owned(),
         source,
     };
+    // An overwritten key cannot be recovered, and no other one may change the identity that it signed.
     if atomic_file::look(file).map_err(unwritable)? != Existing::Nothing {
         return Err(CliError::NotReplaced {
             file: file.to_owned(),

@@ -16,7 +16,7 @@ use crate::view::units;
 
 #[derive(Serialize)]
 struct KillJson {
-    /// Whether any scope is killed.
+    /// True if any scope is killed.
     killed: bool,
     scopes: Vec<OrderJson>,
     record: Vec<RecordJson>,
@@ -68,6 +68,7 @@ pub(crate) fn kill(app: &App, typed: KillArgs) -> Result<ExitStatus, CliError> {
             LiftOutcome::WasNotThrown => format!("kill switch `{}` was not active", visible(&name)),
         }),
     };
+    // The state is read back and shown, since a switch that did not take effect must be noticed.
     tell(app, said)?;
     Ok(ExitStatus::Ok)
 }
@@ -92,7 +93,7 @@ fn tell(app: &App, said: Option<String>) -> Result<(), CliError> {
     output::print(&lines)
 }
 
-/// How the kill switch stands.
+/// State of the kill switch.
 fn state(kills: &[KillOrder]) -> Vec<StyledLine> {
     if kills.is_empty() {
         return vec![StyledLine::from("no kill switch is active")];

@@ -49,7 +49,7 @@ struct ConfiguredJson {
     price: &'static str,
 }
 
-/// When a provider's prices were read.
+/// Date on which a provider's prices were read.
 #[derive(Serialize)]
 struct PricesJson {
     provider: &'static str,
@@ -108,7 +108,7 @@ fn one(setting: &'static str, spec: &ModelSpec) -> Result<ConfiguredJson, CliErr
     })
 }
 
-/// What is known of a model before it is asked.
+/// Facts about a model that are known before the first call.
 pub(crate) fn facts(spec: &ModelSpec) -> Result<ModelFacts, CliError> {
     if spec.provider() == fathom_host::models::embedded::PROVIDER {
         return Ok(ModelFacts::in_process(None));

@@ -33,7 +33,7 @@ struct OneJson {
 struct FileJson {
     path: PathBuf,
     bytes: u64,
-    /// Where it came from; null when it was there already.
+    /// Source of the download; null when the weights were already installed.
     source: Option<String>,
 }
 
@@ -54,6 +54,7 @@ pub(crate) async fn pull(names: &[String], settings: &RunSettings) -> Result<Exi
     let mut pulled = Vec::new();
     for (index, name) in names.iter().enumerate() {
         let mut report = |step| meter.show(&step);
+        // An interrupted download keeps its part, which the next pull continues.
         let done = tokio::select! {
             done = store.install(name, &sources, &mut report) => Some(done),
             _ = signals.next() => None,

@@ -21,6 +21,7 @@ use crate::terminal::styled_line::{LineStyle, StyledLine};
 use crate::view::units::many;
 
 /// Bytes that are read at a time.
+// Filtered piece by piece, so that a log of any length fits into memory.
 const PIECE_BYTES: usize = 64 * 1024;
 /// Largest file of rules.
 const RULES_BYTES_MAX: u64 = 1 << 20;
@@ -30,7 +31,7 @@ struct RedactJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     spans: Vec<EntitySpan>,
-    /// Whether a person should look at it.
+    /// True if a person should review it.
     needs_review: bool,
 }
 
@@ -61,6 +62,7 @@ pub(crate) fn redact(asked: &RedactArgs, settings: &RunSettings) -> Result<ExitS
     loop {
         let read = match input.read(&mut piece) {
             Ok(read) => read,
+            // A signal is not the end of the input.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(source) => {
                 let what = asked
@@ -72,12 +74,14 @@ pub(crate) fn redact(asked: &RedactArgs, settings: &RunSettings) -> Result<ExitS
         };
         let shown = match piece.get(..read) {
             Some(piece) if read > 0 => stream.push_bytes(piece),
+            // Values may span two pieces, so the stream holds its tail back until it knows the end.
             _ => stream.finish(),
         };
         spans.extend(stream.take_spans());
         if shows_text {
             output::print_original(Unmasked::Redact, &shown)?;
         } else if !asked.spans {
+            // JSON is one object, so its text has to be complete before it is printed.
             kept.push_str(&shown);
         }
         if read == 0 {
@@ -151,7 +155,7 @@ fn open(file: Option<&Path>) -> Result<Box<dyn Read>, CliError> {
     }
 }
 
-/// Where something was found, never what it was.
+/// Place of a finding, never its content.
 fn line(span: &EntitySpan) -> StyledLine {
     StyledLine::new()
         .with(

@@ -27,6 +27,7 @@ use crate::terminal::styled_line::{LineStyle, StyledLine};
 const BETWEEN: &str = "---";
 
 /// Most bytes of one cell.
+// Stdin could be endless, and no cell that a person or a program writes is this long.
 const CELL_BYTES_MAX: usize = 1 << 20;
 
 /// One cell as programs read it.
@@ -141,7 +142,7 @@ async fn run(
     }
 }
 
-/// Nobody is asked when the sandbox is used by hand, and nothing is spent.
+/// Refuses a question: a sandbox that is used by hand has no model to ask, and spends nothing.
 fn nobody(question: &CellQuestion) -> CellAnswer {
     let id = question.id;
     let count = match &question.call {
@@ -149,12 +150,14 @@ fn nobody(question: &CellQuestion) -> CellAnswer {
         CellCall::Recurse { tasks } => tasks.len(),
         CellCall::Budget => {
             let reply = CellReply::Budget(CellBudget {
+                // No model can be asked here, so there is nothing that a budget could limit.
                 left: Amounts::MAX,
                 time_left: Millis(u64::MAX),
             });
             return CellAnswer { id, reply };
         }
     };
+    // An exception in the cell instead of an error of the command, so that the session survives it.
     let fault = CellOutcome::Fault(CellException {
         kind: CellExceptionKind::Refused,
         message: Text::from("`fathom repl` has no model to ask; use `fathom rlm`"),
@@ -199,7 +202,7 @@ fn show(end: &CellResult, form: OutputFormat) -> Result<(), CliError> {
     }
 }
 
-/// What was printed, with a mark for what is left out.
+/// Printed output, with a mark for omitted parts.
 fn whole(output: &CellOutput) -> String {
     let head = output.head.as_str();
     let Some(tail) = &output.tail else {

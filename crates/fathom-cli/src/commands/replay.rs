@@ -14,6 +14,7 @@ use crate::view::record_lines;
 use crate::view::units::many;
 
 /// Differences that are listed; there are more when the first has made all that follow differ.
+// One changed prompt can make every later record differ.
 const LISTED_MAX: usize = 100;
 
 #[derive(Serialize)]

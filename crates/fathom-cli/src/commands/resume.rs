@@ -1,4 +1,4 @@
-//! `fathom resume`: go on with one unfinished run, or with all of them.
+//! `fathom resume`: resumes one unfinished run, or all of them.
 
 use fathom_host::RunHandle;
 use serde::Serialize;
@@ -17,6 +17,7 @@ use crate::view::approval::ApprovalJson;
 use crate::view::result_json::{self, ResultJson};
 
 /// Runs that are resumed at once.
+// All of them run at once in this process.
 const RUNS_MAX: usize = 64;
 
 #[derive(Serialize)]
@@ -53,7 +54,7 @@ pub(crate) async fn resume(app: &App, name: Option<&str>) -> Result<ExitStatus, 
     }
 }
 
-/// How a run came back, as a program reads it.
+/// Result of a run, as a program reads it.
 pub(super) fn told(app: &App, followed: &FinishedRun) -> Result<Option<ResultJson>, CliError> {
     let asked = approvals::asked_by(app, followed)?;
     let asked = asked.into_iter().map(ApprovalJson::from).collect();
@@ -67,6 +68,7 @@ async fn resume_all(app: &App) -> Result<ExitStatus, CliError> {
     for run in app.runtime.unfinished()?.into_iter().take(RUNS_MAX) {
         match app.runtime.resume(run) {
             Ok(handle) => handles.push(handle),
+            // One run that cannot be resumed must not hold up the others.
             Err(error) => failures.push(CliError::Run { run, error }),
         }
     }
@@ -97,6 +99,7 @@ fn report(
     for one in settled.chain(failures.into_iter().map(Err)) {
         match one {
             Ok((followed, exit)) => {
+                // One exit code for many runs, so it is the gravest.
                 worst = worst.max(exit);
                 if app.settings.form == OutputFormat::Human {
                     approvals::say_asked(app, &followed)?;

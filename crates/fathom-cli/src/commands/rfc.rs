@@ -83,6 +83,7 @@ pub(super) fn places(
     let onto = if let Some(said) = &about.onto {
         folder_of(app, said)?
     } else {
+        // Without the signature: a changed identity has an invalid one until it is proposed.
         let name = Charter::name_in(&dir).map_err(HostError::from)?;
         let named = app.settings.home.join(HOME_FOLDER).join(&name);
         if named.is_dir() {
@@ -271,7 +272,7 @@ struct DiffJson<'a> {
     needed: Option<CharterVersion>,
 }
 
-/// What is different between two charters.
+/// Differences between two charters.
 pub(super) fn diff(
     old: &str,
     new: &str,

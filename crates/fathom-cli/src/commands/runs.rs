@@ -76,6 +76,7 @@ pub(crate) fn runs(app: &App, limit: u32) -> Result<ExitStatus, CliError> {
 impl ListedRun {
     /// A run whose story cannot be read is listed all the same.
     fn read(app: &App, info: RunInfo) -> Self {
+        // A run that cannot be read is still listed, since the list is how a user finds it.
         let story = app.runtime.story(info.run).unwrap_or_default();
         let ownership = if !info.state.is_finished() && app.runtime.is_owned(info.run) {
             RunOwnership::Owned
@@ -118,9 +119,10 @@ impl From<ListedRun> for RunJson {
     }
 }
 
-/// Which columns go first when the question has too little room.
+/// Columns in the order in which they are dropped when the question has too little room.
 const DROPPED: [&str; 6] = ["program", "model", "calls", "cost", "tokens", "age"];
 
+// A path of weights would push out every other column.
 const MODEL_COLUMNS_MAX: usize = 28;
 
 /// Columns that the question should have, else other columns go.
@@ -152,6 +154,7 @@ fn table(now: Timestamp, listed: &[ListedRun], width: usize) -> Vec<StyledLine> 
             units::count(listed.info.model_calls)
         }),
     ];
+    // The question is what people recognise a run by, so it keeps its room and others are dropped.
     let left = width.saturating_sub(QUESTION_COLUMNS_MIN);
     table::fit(&mut table, &DROPPED, left);
     rows(&table, listed, width)

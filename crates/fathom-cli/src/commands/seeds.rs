@@ -78,6 +78,7 @@ pub(crate) fn carry_out(command: SeedsCommand, app: &App) -> Result<ExitStatus, 
 
 /// The seed whose id is, or begins with, what was typed. The id of one may be the beginning of another's.
 fn named(seeds: &SeedStore, id: String) -> Result<ThoughtSeed, CliError> {
+    // The exact id first: it may be a prefix of another one.
     if let Some(seed) = seeds.get(&id).map_err(HostError::from)? {
         return Ok(seed);
     }

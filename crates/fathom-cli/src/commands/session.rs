@@ -1,4 +1,4 @@
-//! `fathom session`: what was said in a session, its key, a copy of it for others.
+//! `fathom session`: the entries of a session, its key, and a sealed copy for others.
 
 use fathom_core::domain::session::SessionSpeaker;
 use fathom_host::HostError;

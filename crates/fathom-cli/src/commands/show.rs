@@ -36,9 +36,9 @@ struct ShowJson {
     /// The last record that was looked at, when it is not the last there is.
     at: Option<String>,
     result: Option<ResultJson>,
-    /// Who spoke, as it was verified when the run began.
+    /// Identity of the speaker, as verified when the run began.
     identity: Option<SpeakerJson>,
-    /// What was done outside, or wanted to be.
+    /// Effects, attempted or done.
     effects: Vec<EffectJson>,
     episode: Option<EpisodeJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,6 +104,7 @@ fn look(app: &App, run: RunId, at: Option<&RecordRef>) -> Result<ShownRun, CliEr
             run,
             place: place.clone(),
         })?;
+        // Everything below is folded from these records, so the view is what was known at that moment.
         records.truncate(last + 1);
     }
     let mut story = RunView::default();
@@ -209,7 +210,7 @@ fn head(app: &App, looked: &ShownRun) -> StyledLine {
         .with(LineStyle::Faint, format!("  {age} ago  {model}"))
 }
 
-/// What happened on the way, counted.
+/// Counts of the run's events.
 fn tallies(looked: &ShownRun) -> StyledLine {
     let story = &looked.story;
     let sum = |of: fn(&fathom_host::view::run::EpisodeView) -> u64| -> u64 {

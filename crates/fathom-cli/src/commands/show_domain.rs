@@ -44,6 +44,7 @@ pub(crate) fn domain(
     let mut records = Vec::new();
     for kind in kinds {
         let found = match id {
+            // One record is asked for with its history, a list with the newest versions only.
             Some(id) => store.versions(kind, id),
             None => store.list(kind, 0, RECORDS_MAX),
         };

@@ -17,6 +17,7 @@ struct ShreddedJson {
 
 pub(crate) fn shred(app: &App, name: &str, is_confirmed: bool) -> Result<ExitStatus, CliError> {
     let run = app.find(name)?;
+    // Shredding destroys the key of the content: nothing can undo it, so a name alone is not enough.
     if !is_confirmed {
         return Err(CliError::Unconfirmed { run });
     }

@@ -25,7 +25,7 @@ pub(super) const DAY_MS: u64 = 86_400_000;
 /// Feedback that is shown to a person.
 const FEEDBACK_SHOWN_MAX: usize = 5;
 
-/// What the runs add up to.
+/// Totals over runs.
 #[derive(Debug, Default)]
 struct RunStats {
     runs: u64,
@@ -41,7 +41,7 @@ struct RunStats {
     latencies: Vec<Millis>,
     /// The newest first.
     councils: Vec<PastCouncil>,
-    /// What phase loops said to those who run them, the newest first, with the run that did.
+    /// Feedback of phase loops to their operators, newest first, each with its run.
     feedback: Vec<(RunId, String)>,
 }
 
@@ -147,6 +147,7 @@ impl RunStats {
 
     /// The latency that `percent` of the answered calls stayed within.
     fn latency(&self, percent: usize) -> Option<Millis> {
+        // Nearest rank: the figure is a latency that was measured, not one in between.
         let rank = (self.latencies.len() * percent).div_ceil(100);
         self.latencies.get(rank.checked_sub(1)?).copied()
     }

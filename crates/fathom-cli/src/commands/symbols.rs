@@ -37,9 +37,11 @@ impl SymbolShelf {
         let charter = settings.charter()?;
         let app = App::open(settings)?;
         let mut meter = StatusLine::new(app.settings.loudness);
+        // The charter's symbols go in before the first request, as they do in a run, so that both see the same.
         let seeded = app.runtime.seed(phases_of(&charter)?, &mut |progress| {
             embedding(&mut meter, progress);
         });
+        // Before the error is returned, since a line drawn in place would be left on the terminal.
         meter.end();
         seeded?;
         let store = app.runtime.domains().symbols()?;
@@ -133,7 +135,7 @@ pub(crate) fn carry_out(
     }
 }
 
-/// How much of a symbol is shown.
+/// Amount of detail shown of a symbol.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ListDetail {
     Line,

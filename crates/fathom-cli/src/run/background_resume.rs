@@ -1,4 +1,4 @@
-//! Other unfinished runs, which go on beside the one that was asked for.
+//! Other unfinished runs, resumed in the background of the requested one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,12 +17,14 @@ use crate::terminal::styled_line::StyledLine;
 use crate::view::units::many;
 
 /// Runs that are resumed beside another one; the rest waits for the next command.
+// Enough for the leftovers of a crash, and few enough to leave cores for the command itself.
 const RUNS_MAX: usize = 16;
 
 /// Notes that may wait to be shown.
+// A full queue drops further notes, and more than a screenful helps nobody.
 const NOTES_MAX: usize = 32;
 
-/// What goes on beside.
+/// Runs that are resumed in the background.
 pub(crate) struct BackgroundResume {
     work: Option<ResumeWork>,
     notes: mpsc::Receiver<StyledLine>,
@@ -40,7 +42,7 @@ impl BackgroundResume {
         Self { work: None, notes }
     }
 
-    /// Resumes the runs that nobody works on, unless the user does not want it.
+    /// Resumes the runs without an owner, unless the user disabled it.
     pub(crate) fn begin(app: &App) -> Self {
         if app.settings.others == OtherRuns::LeftAlone {
             return Self::nothing();
@@ -56,6 +58,7 @@ impl BackgroundResume {
         };
         Self {
             work: Some(ResumeWork {
+                // Resuming folds whole journals, which would hold up the command on its only worker thread.
                 resuming: tokio::task::spawn_blocking(move || resumer.resume()),
                 is_enough,
             }),
@@ -76,6 +79,7 @@ impl BackgroundResume {
         let Ok(handles) = work.resuming.await else {
             return;
         };
+        // All are interrupted before one is waited for, so that they end in parallel.
         handles.iter().for_each(RunHandle::interrupt);
         for handle in handles {
             let _ = tokio::spawn(handle.end()).await;
@@ -101,6 +105,7 @@ impl RunResumer {
             if self.is_enough.load(Ordering::Relaxed) || handles.len() == RUNS_MAX {
                 break;
             }
+            // It would wait again at once; a person resumes it by deciding.
             if self.awaits_a_person(run) {
                 continue;
             }

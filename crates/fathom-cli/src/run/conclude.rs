@@ -1,4 +1,4 @@
-//! What a run that came back means for stdout and the exit code.
+//! Converts a finished run to output on stdout and an exit code.
 
 use fathom_core::episode::result::EpisodeStatus;
 use fathom_core::run::step::RunWait;
@@ -62,6 +62,7 @@ pub(crate) fn settle(followed: FinishedRun) -> Result<(FinishedRun, ExitStatus),
             let exit = ExitStatus::of_status(result.status);
             Ok((followed, exit))
         }
+        // Not an error: the run did what it could, and a person is next.
         RunEnd::Waiting(RunWait::Approval) => Ok((followed, ExitStatus::NeedsReview)),
         RunEnd::Waiting(RunWait::Outage(failure)) => Err(CliError::OutOfReach {
             run,
@@ -91,10 +92,11 @@ pub(crate) fn print_answer(app: &App, followed: &FinishedRun) -> Result<(), CliE
         }
         output::say(&[StyledLine::new()]);
     }
+    // The answer alone goes to stdout, so that it can be piped.
     output::print_answer(&answer)
 }
 
-/// Why a result is not simply ok.
+/// Reasons why a result is not simply ok.
 fn trouble(followed: &FinishedRun) -> Vec<StyledLine> {
     let root = followed.story.root();
     let Some(result) = root.and_then(|root| root.result.as_ref()) else {

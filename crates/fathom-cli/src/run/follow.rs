@@ -24,6 +24,7 @@ use crate::view::record_lines::RecordPrinter;
 use crate::view::stages::block_lines;
 
 /// Time between two frames.
+// Ten frames a second look fluent, and people read no faster.
 const FRAME: Duration = Duration::from_millis(100);
 
 /// A run that came back.
@@ -47,7 +48,7 @@ struct RunningRun {
     end: Option<RunEnd>,
 }
 
-/// Follows `handles` until all have come back. What is done beside them is let go of at the end.
+/// Follows `handles` until all have ended, then releases the runs in the background.
 pub(crate) async fn follow(
     app: &App,
     handles: Vec<RunHandle>,
@@ -62,9 +63,12 @@ pub(crate) async fn follow(
         ends.spawn(async move { (index, handle.end().await) });
     }
     let mut frames = tokio::time::interval(FRAME);
+    // A slow terminal must not get the missed frames in a burst.
     frames.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
+            // Ends before signals, notes and frames: a run that is over is not interrupted, and a stream of notes
+            // cannot starve the rest.
             biased;
             ended = ends.join_next() => match ended {
                 None => break,
@@ -74,6 +78,7 @@ pub(crate) async fn follow(
                     }
                 }
                 Some(Err(error)) => match error.try_into_panic() {
+                    // A panic of the driver is a bug like any other, so it takes the usual way through the hook.
                     Ok(panic) => std::panic::resume_unwind(panic),
                     Err(_) => break,
                 },
@@ -91,8 +96,10 @@ pub(crate) async fn follow(
     let stories: Vec<RunView> = runs.iter().map(|run| run.watch.borrow().clone()).collect();
     let detail = SeatDetail::from(app.settings.loudness);
     progress.finish(&shown(&runs, &stories), app.now(), detail);
+    // The terminal is given back before the wait below, which may take a while.
     drop(progress);
     tokio::select! {
+        // Other runs are released in order, so that they need no recovery; a second signal cuts this short.
         () = beside.let_go() => {}
         Interrupt::Leave = leave(&mut signals) => signals::leave(),
     }
@@ -107,7 +114,7 @@ pub(crate) async fn follow(
     Ok(followed.collect())
 }
 
-/// Waits for the signal that counts once everything is being let go of anyway.
+/// Waits for the signal that matters once everything is being released anyway.
 async fn leave(signals: &mut InterruptSignals) -> Interrupt {
     while signals.next().await != Interrupt::Leave {}
     Interrupt::Leave
@@ -122,6 +129,7 @@ impl RunningRun {
             interrupt: handle.interrupter(),
             chronicle: RecordPrinter::default(),
             records_told: 0,
+            // Blocks of an earlier process were shown then.
             blocks_told: settled(&handle.watch().borrow()).count(),
             end: None,
         }
@@ -153,6 +161,7 @@ fn show(app: &App, runs: &mut [RunningRun], progress: &mut ProgressView) {
 /// The blocks that are delivered, as far as all before them are.
 fn settled(story: &RunView) -> impl Iterator<Item = &DeliveredBlock> {
     let blocks = story.root().into_iter().flat_map(|root| root.spoken.iter());
+    // Up to the first unsettled one, so that blocks appear in their order.
     blocks.take_while(|block| block.deliveries.is_some())
 }
 
@@ -161,6 +170,7 @@ fn tell_blocks(runs: &mut [RunningRun], progress: &mut ProgressView) {
     let width = output::stderr_size().map_or(usize::MAX, |(columns, _)| columns);
     for run in runs {
         let story = run.watch.borrow();
+        // Copied, since the borrow holds a lock that the run needs for its next record.
         let news: Vec<DeliveredBlock> = settled(&story).skip(run.blocks_told).cloned().collect();
         drop(story);
         if news.is_empty() {

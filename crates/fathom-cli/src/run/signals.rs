@@ -13,10 +13,10 @@ pub(crate) struct InterruptSignals {
     heard: u32,
 }
 
-/// What a signal means: the first is a wish, the second an order.
+/// Meaning of a signal: the first asks for an orderly end, the second forces one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interrupt {
-    /// Let go of what is under way.
+    /// Release the runs in good order.
     LetGo,
     /// Leave at once.
     Leave,
@@ -27,6 +27,7 @@ impl InterruptSignals {
     pub(crate) fn listen() -> Result<Self, CliError> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt()).map_err(CliError::Setup)?,
+            // Service managers send this one; it means the same.
             terminate: signal(SignalKind::terminate()).map_err(CliError::Setup)?,
             heard: 0,
         })
@@ -53,6 +54,7 @@ impl InterruptSignals {
     reason = "a second Ctrl-C must work even when letting go hangs; a killed run is resumable"
 )]
 pub(crate) fn leave() -> ! {
+    // `exit` runs no destructors, so a hidden cursor would stay hidden.
     output::show_cursor();
     std::process::exit(i32::from(ExitStatus::Interrupted.code()))
 }

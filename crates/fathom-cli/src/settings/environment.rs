@@ -44,6 +44,7 @@ impl EnvVars {
     pub(crate) fn read(look_up: impl Fn(&str) -> Option<OsString>) -> Result<Self, CliError> {
         let mut values = BTreeMap::new();
         for name in NAMES {
+            // Empty counts as unset: scripts clear a variable by assigning nothing.
             let Some(value) = look_up(name).filter(|value| !value.is_empty()) else {
                 continue;
             };
@@ -76,6 +77,7 @@ pub(crate) fn look_up(name: &str) -> Option<OsString> {
 pub(crate) fn search_path() -> Vec<PathBuf> {
     let path = look_up("PATH").unwrap_or_default();
     std::env::split_paths(&path)
+        // A relative entry depends on the folder and could pick up a program from some checkout.
         .filter(|folder| folder.is_absolute())
         .collect()
 }
@@ -89,7 +91,7 @@ pub(crate) fn key(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|key| !key.is_empty())
 }
 
-/// Whether a value means yes.
+/// True if the value means yes.
 pub(crate) fn is_on(value: &str) -> bool {
     matches!(value, "1" | "true" | "yes" | "on")
 }
@@ -99,6 +101,7 @@ pub(crate) fn switch(name: &str, variables: &EnvVars) -> Result<bool, CliError> 
     match variables.get(name) {
         None | Some("0" | "false" | "no" | "off") => Ok(false),
         Some(value) if is_on(value) => Ok(true),
+        // A misspelt value is an error: read as no, it would switch off what the user asked for.
         Some(value) => Err(CliError::BadValue {
             what: name.to_owned(),
             value: value.to_owned(),

@@ -1,4 +1,4 @@
-//! What the user hands in: the question, material for the prompt, a rubric.
+//! Inputs of the user: the question, material for the prompt, a rubric.
 
 use std::io::{self, IsTerminal as _, Read};
 use std::path::{Path, PathBuf};
@@ -9,9 +9,11 @@ use fathom_programs::direct::PromptMaterial;
 use crate::error::CliError;
 
 /// Most bytes of all that goes into one prompt.
+// About four million tokens, more than a model of today takes.
 pub(crate) const BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// Most files of the folders that are given.
+// A folder with more is probably a home or a build folder that was named by mistake.
 const FILES_MAX: usize = 10_000;
 
 /// Most bytes of a text that goes into no prompt.
@@ -31,6 +33,7 @@ pub(crate) fn question(command: &'static str, typed: Option<&str>) -> Result<Str
     let question = match typed {
         Some(STDIN) => read_stdin()?,
         Some(question) => question.to_owned(),
+        // Reading would wait for input without a word on what is missing.
         None if io::stdin().is_terminal() => return Err(CliError::NoQuestion { command }),
         None => read_stdin()?,
     };
@@ -65,6 +68,7 @@ pub(crate) fn schema(file: &Path) -> Result<serde_json::Value, CliError> {
     };
     let schema =
         serde_json::from_str(&text).map_err(|error| bad(format!("invalid JSON: {error}")))?;
+    // Compiled here once, so that a wrong schema fails before the first call is paid for.
     jsonschema::validator_for(&schema).map_err(|error| {
         bad(format!(
             "invalid JSON schema: {}",
@@ -157,9 +161,11 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
         for entry in std::fs::read_dir(&folder).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
             let kind = entry.file_type().map_err(unreadable)?;
+            // Hidden files hold keys and version control, which must not reach a model by accident.
             if entry.file_name().to_string_lossy().starts_with('.') {
                 continue;
             }
+            // Of the entry, not of its target: following links to folders could go round in circles.
             if kind.is_dir() {
                 folders.push(entry.path());
             } else if entry.path().is_file() {
@@ -173,6 +179,7 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
             }
         }
     }
+    // The order of a folder differs by machine; the prompt, and with it every cached answer, must not.
     files.sort();
     Ok(files)
 }
@@ -188,6 +195,7 @@ pub(crate) fn read_file(path: &Path, bytes_max: u64) -> Result<String, CliError>
 /// Reads no more than it may.
 fn text(what: &str, from: impl Read, bytes_max: u64) -> Result<String, CliError> {
     let mut bytes = Vec::new();
+    // Bounded while reading, since pipes and devices have no length to check before.
     from.take(bytes_max + 1)
         .read_to_end(&mut bytes)
         .map_err(|source| CliError::Unreadable {
@@ -204,6 +212,7 @@ fn text(what: &str, from: impl Read, bytes_max: u64) -> Result<String, CliError>
     let text = String::from_utf8(bytes).map_err(|_| CliError::NotText {
         what: what.to_owned(),
     })?;
+    // Valid UTF-8, but a binary file all the same.
     if text.contains('\0') {
         return Err(CliError::NotText {
             what: what.to_owned(),

@@ -1,4 +1,4 @@
-//! What the flags, the variables and `fathom.toml` mean together, checked once.
+//! Effective settings from flags, variables and `fathom.toml`, checked once.
 
 pub(crate) mod environment;
 pub(crate) mod inputs;
@@ -30,7 +30,7 @@ use crate::settings::models::{ModelArg, ModelArgs};
 
 const CONFIG_FILE: &str = "fathom.toml";
 
-/// What goes to stdout.
+/// Format of stdout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputFormat {
     /// Text for people.
@@ -39,18 +39,18 @@ pub(crate) enum OutputFormat {
     Json,
 }
 
-/// How much goes to stderr.
+/// Amount of output on stderr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verbosity {
     /// Errors.
     Quiet,
-    /// How the run gets on.
+    /// Progress of the run.
     Usual,
     /// Its records too.
     Verbose,
 }
 
-/// What happens to other unfinished runs.
+/// Treatment of other unfinished runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OtherRuns {
     /// They are resumed.
@@ -59,10 +59,10 @@ pub(crate) enum OtherRuns {
     LeftAlone,
 }
 
-/// The argument that makes this program a worker of the sandbox. Nobody types it.
+/// The argument that makes this program a worker of the sandbox. Users do not type it.
 pub(crate) const WORKER: &str = "sandbox-worker";
 
-/// What the command is to go by.
+/// Effective settings of one command.
 #[derive(Clone, Debug)]
 pub(crate) struct RunSettings {
     pub(crate) home: PathBuf,
@@ -76,19 +76,19 @@ pub(crate) struct RunSettings {
     /// The depth that was asked for, in the program's own counting, and by what.
     depth: Option<(&'static str, u64)>,
     pub(crate) concurrency: u32,
-    /// What runs code that a model wrote.
+    /// Interpreter for code that a model wrote.
     pub(crate) interpreter: InterpreterChoice,
     pub(crate) direct: direct::DirectConfig,
     pub(crate) model: ModelArgs,
-    /// The charter as it was named, and the folder from which a path is meant.
+    /// The charter as it was named, and the folder that its path is relative to.
     pub(crate) charter: ModelArg,
-    /// Where weights lie; unknown where the user has neither a cache nor a home.
+    /// Folder of weights; unknown if the user has neither a cache nor a home.
     pub(crate) models_folder: Option<PathBuf>,
     /// The model hub, when it is not the usual one.
     pub(crate) hub_url: Option<String>,
-    /// Where the symbols are.
+    /// Location of the symbols.
     pub(crate) symbols: SymbolStoreConfig,
-    /// Who may decide what.
+    /// Roles of people.
     pub(crate) people: Option<ApproverRoster>,
     /// The channel on Discord.
     pub(crate) discord: Option<DiscordTarget>,
@@ -99,13 +99,13 @@ pub(crate) struct RunSettings {
 }
 
 impl RunSettings {
-    /// What runs in this process, with the folder of weights.
+    /// Embedded models, with the folder of weights.
     pub(crate) fn embedded(&self) -> EmbeddedModels {
         let own = self.home.join("models");
         EmbeddedModels::new(self.models_folder.clone().unwrap_or(own))
     }
 
-    /// Where code that a model wrote runs. The interpreter that needs no Python is this very program.
+    /// Sandbox for code that a model wrote. The interpreter that needs no Python is this very program.
     pub(crate) fn sandbox(&self) -> Sandbox {
         let worker = std::env::current_exe().ok().map(|program| WorkerCommand {
             program,
@@ -134,7 +134,7 @@ impl RunSettings {
         depth.transpose()
     }
 
-    /// What a run of these settings may do.
+    /// Contract of a run with these settings.
     pub(crate) fn contract(&self) -> Contract {
         Contract {
             recursion: self.recursion.clone(),
@@ -161,11 +161,12 @@ impl RunSettings {
     }
 }
 
-/// Whether `--json` was asked for, for errors that come before anything else is known.
+/// True if `--json` was given, for errors that come before anything else is known.
 pub(crate) fn wants_json(
     arguments: &[OsString],
     look_up: impl Fn(&str) -> Option<OsString>,
 ) -> bool {
+    // After `--` everything is text of the user, who may ask about `--json`.
     let typed = arguments.iter().take_while(|argument| *argument != "--");
     typed.into_iter().any(|argument| argument == "--json")
         || look_up("FATHOM_JSON").is_some_and(|value| value.to_str().is_some_and(is_on))
@@ -219,6 +220,8 @@ impl SettingSources<'_> {
         let said = said.or_else(|| self.variables.get("FATHOM_CONFIG").map(PathBuf::from));
         if let Some(file) = said {
             let file = folder.join(file);
+            // A file that was named explicitly is trusted as a whole; only one that happens to lie in the folder is
+            // not.
             return Ok((HostConfig::read(&file)?, Some(file)));
         }
         let home = home
@@ -234,6 +237,7 @@ impl SettingSources<'_> {
         let mut config = HostConfig::read(&here)?;
         if let Some(file) = at_home {
             let beside = file.parent().unwrap_or(folder);
+            // A checkout's file may choose models and budgets, but not who approves, what is masked or where words go.
             config.keep_authority_of(HostConfig::read(&file)?, beside);
         }
         Ok((config, Some(here)))
@@ -268,6 +272,7 @@ impl SettingSources<'_> {
                 config
                     .recursion
                     .clone()
+                    // The table is taken whole from one source: its limits are chosen to fit each other.
                     .or_else(|| charter.as_ref()?.recursion.clone()),
             )?,
             depth: self.number("--max-depth", "FATHOM_MAX_DEPTH", self.flags.max_depth)?,
@@ -355,6 +360,7 @@ impl SettingSources<'_> {
         charter: Option<PartialBudget>,
         file: PartialBudget,
     ) -> Result<Budget, CliError> {
+        // From the weakest source to the strongest: default, charter, file, variable, flag.
         let mut budget = file.over(charter.unwrap_or_default().over(config::BUDGET));
         let said = [
             ("FATHOM_BUDGET", self.variables.get("FATHOM_BUDGET")),
@@ -413,6 +419,7 @@ impl SettingSources<'_> {
         )?;
         match said {
             None => Ok(file.unwrap_or(CONCURRENCY)),
+            // With no call in flight a run would never end.
             Some((what, 0)) => Err(CliError::BadValue {
                 what: what.to_owned(),
                 value: "0".to_owned(),
@@ -495,7 +502,7 @@ where
     T::try_from(value).map_err(|_| over())
 }
 
-/// Whether there is such a file. One that cannot be looked at is read all the same, for the error that says why.
+/// True if the file exists. One that cannot be examined is read all the same, for the error that gives the reason.
 fn is_there(file: &Path) -> bool {
     std::fs::metadata(file).map_or_else(
         |error| !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),

@@ -1,4 +1,4 @@
-//! Which models a run speaks to, as `PROVIDER/NAME` says it.
+//! Models of a run, each named `PROVIDER/NAME`.
 
 use std::path::{Path, PathBuf};
 
@@ -43,14 +43,14 @@ impl ProviderArg {
 /// The model when none is named: the one that runs in this process.
 pub(crate) const DEFAULT: &str = "local/default";
 
-/// A model as it was named, and the folder from which its path is meant.
+/// A model as it was named, and the folder that its path is relative to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ModelArg {
     pub(crate) value: String,
     pub(crate) folder: PathBuf,
 }
 
-/// All that was said about models.
+/// All settings of models.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ModelArgs {
     pub(crate) main: Option<ModelArg>,
@@ -71,6 +71,7 @@ impl ModelArgs {
         let (main_provider, _) = ProviderArg::of(&main.value)?;
         let sub = self.sub.as_ref().unwrap_or(main);
         let (sub_provider, _) = ProviderArg::of(&sub.value)?;
+        // Before any model is connected, so that the error names the setting and not a refused request.
         self.check_server(key)?;
         // Server and key belong to one provider: the main model's, or the other's where a script is the main one.
         let served = match main_provider {
@@ -133,6 +134,7 @@ impl ModelArgs {
                 .is_some_and(|extension| extension.eq_ignore_ascii_case("gguf"));
             // Whether it is there is the engine's to say, with what it needs of it.
             let file = said.folder.join(name);
+            // The id is recorded, and a resume may come from another folder.
             let file = std::fs::canonicalize(&file).unwrap_or(file);
             return Ok(if is_file {
                 ModelSpec::named(format!("local/{}", file.display()))
@@ -141,6 +143,7 @@ impl ModelArgs {
             });
         }
         let mut spec = ModelSpec::named(said.value.clone());
+        // A key goes only to the provider that it was given for.
         if provider == served {
             spec.base_url.clone_from(&self.base_url);
             spec.api_key_env.clone_from(&self.api_key_env);
@@ -167,6 +170,7 @@ fn script(folder: &Path, name: &str) -> Result<PathBuf, CliError> {
 /// A model's name for people: of a file only its name.
 pub(crate) fn shown(id: &str) -> String {
     match id.split_once('/') {
+        // Paths of this machine are long and tell more than a view should.
         Some((provider @ ("script" | "local"), path)) => {
             let name = Path::new(path).file_name();
             let name = name.map_or_else(|| path.into(), std::ffi::OsStr::to_string_lossy);

@@ -1,4 +1,4 @@
-//! How a download gets on, on stderr: a bar drawn in place on a terminal, as plain lines elsewhere.
+//! Progress of a download on stderr: a bar drawn in place on a terminal, plain lines elsewhere.
 
 use std::io::Stderr;
 
@@ -18,13 +18,14 @@ const REDRAW: Millis = Millis(100);
 /// Columns of a bar.
 const BAR_COLUMNS: u64 = 24;
 /// Steps of a download that are told in a pipe.
+// Without a terminal every line stays, in a log for example, so four are enough.
 const STEPS: u64 = 4;
 
 /// Shows how a download gets on.
 pub(crate) struct DownloadMeter {
     way: DrawMode,
     clock: SystemClock,
-    /// What is being downloaded: since when, and from how many bytes on.
+    /// The present download: its name, its start, and the bytes it started from.
     since: Option<(String, Timestamp, u64)>,
     drawn_at: Timestamp,
     /// The last step that was told in a pipe.
@@ -75,7 +76,7 @@ impl DownloadMeter {
         self.since = None;
     }
 
-    /// What a step of a download looks like now.
+    /// Average speed after a step of a download.
     fn moving(&mut self, progress: &InstallProgress) -> Option<MovingAverage> {
         let (file, verb, done_bytes, total_bytes) = match progress {
             InstallProgress::Downloading {
@@ -94,6 +95,7 @@ impl DownloadMeter {
         let now = self.clock.now();
         let what = format!("{file} {verb}");
         if self.since.as_ref().is_none_or(|(since, ..)| *since != what) {
+            // A continued download starts with bytes of an earlier one, which would inflate the rate.
             self.since = Some((what, now, done_bytes));
             self.step = 0;
         }
@@ -126,6 +128,7 @@ impl DownloadMeter {
                 if is_whole || now.since(self.drawn_at) >= REDRAW {
                     self.drawn_at = now;
                     let width = width();
+                    // One column less: some terminals wrap after a character in the last one.
                     painter.draw(&[moving.bar().clipped(width.saturating_sub(1))], width);
                 }
             }
@@ -147,6 +150,7 @@ fn width() -> usize {
 }
 
 fn per_second(bytes: u64, Millis(millis): Millis) -> Option<u64> {
+    // Rates of the first moments jump by orders of magnitude.
     (millis >= 500).then(|| bytes.saturating_mul(1000) / millis)
 }
 
@@ -195,7 +199,7 @@ impl MovingAverage {
     }
 }
 
-/// What is said once and stays.
+/// Line that is printed once and stays.
 fn said(progress: &InstallProgress) -> Option<StyledLine> {
     let line = match progress {
         InstallProgress::Waiting { file } => {

@@ -9,7 +9,7 @@ pub(crate) const SHOW_CURSOR: &str = "\u{1b}[?25h";
 const CLEAR_LINE: &str = "\u{1b}[2K";
 const CLEAR_BELOW: &str = "\u{1b}[J";
 
-/// Whether escape codes for colour are written.
+/// Use of escape codes for colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Colour {
     Yes,
@@ -44,8 +44,10 @@ impl<W: Write> LiveArea<W> {
             self.is_cursor_hidden = true;
         }
         for line in lines.iter() {
+            // Line by line instead of the whole area at once, which would flicker.
             frame.push_str(CLEAR_LINE);
             frame.push_str(&self.coloured(line));
+            // A carriage return as well, because a terminal in raw mode does not add it.
             frame.push_str("\r\n");
         }
         frame.push_str(CLEAR_BELOW);
@@ -85,6 +87,7 @@ impl<W: Write> LiveArea<W> {
         let rows: usize = self
             .drawn
             .iter()
+            // After a resize a drawn line takes more rows than it was drawn with.
             .map(|columns| columns.div_ceil(width.max(1)).max(1))
             .sum();
         if rows == 0 {
@@ -101,9 +104,11 @@ impl<W: Write> LiveArea<W> {
         }
     }
 
-    /// One write a frame, so that no half of one is seen. Drawing is no reason to fail.
+    /// Writes a frame at once, so that half a frame is never visible. Errors are ignored, since drawing must not end a
+    /// run.
     fn write(&mut self, text: &str) {
         if !text.is_empty() {
+            // A terminal that is gone must not end the run.
             let _ = self.out.write_all(text.as_bytes());
             let _ = self.out.flush();
         }

@@ -1,7 +1,8 @@
-//! What the libraries log, on stderr, where `FATHOM_LOG` asks for it.
+//! Logs of the libraries on stderr, enabled by `FATHOM_LOG`.
 //!
-//! An event is put into one line with the fields of its spans, and the line passes the filters of [`crate::terminal::masking`]. An
-//! exporter of another kind takes its lines from the same writer, or its fields through the same filters.
+//! An event becomes one line with the fields of its spans, and the line passes the filters of
+//! [`crate::terminal::masking`]. An exporter of another kind takes its lines from the same writer, or its fields
+//! through the same filters.
 
 use std::io::Write;
 

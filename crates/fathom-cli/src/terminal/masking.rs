@@ -1,7 +1,7 @@
-//! The filters between this program and whoever reads what it writes.
+//! The filters between this program and the readers of its output.
 //!
-//! Everything that [`crate::terminal::output`] writes passes them, and so does every text before it is cut: half a key is found by
-//! nobody. The rules are the built-in ones, or those that `fathom.toml` names.
+//! Everything that [`crate::terminal::output`] writes passes them, and so does every text before it is cut, because
+//! half a key is not recognised. The rules are the built-in ones, or those that `fathom.toml` names.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -13,10 +13,10 @@ use fathom_output::redact::{RULES_BYTES_MAX, RedactRules, RedactedText, TextReda
 use crate::error::CliError;
 use crate::settings::inputs;
 
-/// What stands in place of a text that cannot be filtered.
+/// Replacement of a text that cannot be filtered.
 const WITHHELD: &str = "[withheld]";
 
-/// Made when something is first said: a command that says nothing from outside does not pay for it.
+/// Compiled on first use: a command that shows nothing from outside does not pay for it.
 static BUILTIN: LazyLock<Option<TextRedactor>> = LazyLock::new(|| {
     let rules = RedactRules::builtin().ok()?;
     TextRedactor::new(&rules, None).ok()
@@ -25,12 +25,12 @@ static OWN: OnceLock<TextRedactor> = OnceLock::new();
 static IS_LIFTED: AtomicBool = AtomicBool::new(false);
 static HAS_MASKED: AtomicBool = AtomicBool::new(false);
 
-/// What leaves as it is, by the will of the person who asked for it. `docs/redaction.md` lists the same.
+/// Output that stays unmasked, by the will of the person who asked for it. `docs/redaction.md` has the same list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unmasked {
-    /// What `fathom redact` let through.
+    /// Output of `fathom redact`.
     Redact,
-    /// What `fathom redact --open` opened.
+    /// Output of `fathom redact --open`.
     Opened,
     /// `fathom symbols export`.
     SymbolsExport,
@@ -91,7 +91,7 @@ pub(crate) fn lift(_why: Unmasked) {
     IS_LIFTED.store(true, Ordering::Relaxed);
 }
 
-/// Whether anything was masked by now.
+/// True if anything was masked so far.
 pub(crate) fn has_masked() -> bool {
     HAS_MASKED.load(Ordering::Relaxed)
 }
@@ -143,11 +143,12 @@ fn filtered(text: &str) -> Option<RedactedText> {
     Some(redacted)
 }
 
-/// What may be shown of a text of which more is to come: a value whose end is missing is held back.
+/// Presentable part of a text of which more is to come: a value whose end is missing is held back.
 pub(crate) fn masked_so_far(text: &str) -> String {
     if IS_LIFTED.load(Ordering::Relaxed) {
         return text.to_owned();
     }
+    // The stream keeps back what could still become a value; `redact` would let its first half out.
     redactor().map_or_else(String::new, |redactor| redactor.stream().push(text))
 }
 
@@ -168,6 +169,8 @@ pub(crate) fn masked_json(json: &str) -> String {
             masked_value(&key, &text)
         };
         if said == text {
+            // Unchanged strings are copied as they were written, escapes included, so that data is not rewritten for
+            // nothing.
             shown.push_str(literal);
         } else {
             shown.push_str(&serde_json::Value::from(said).to_string());
@@ -177,9 +180,10 @@ pub(crate) fn masked_json(json: &str) -> String {
     shown
 }
 
-/// A value as it may leave. `password` is a word that tells what follows, also where it is a key.
+/// A value as it may leave. A label such as `password` marks the text after it, also where it is a JSON key.
 fn masked_value(key: &str, text: &str) -> String {
     let by_itself = masked(text);
+    // Many secrets are recognised only by the word before them, which JSON keeps apart as the key.
     let labelled = format!("{key}: {by_itself}");
     let beside_its_key = masked(&labelled);
     let value = beside_its_key.strip_prefix(&format!("{key}: "));

@@ -36,7 +36,7 @@ fn g10_values_are_masked_once_and_stay_masked() {
     }
 }
 
-/// What Fathom itself writes looks like numbers and keys at times.
+/// Fathom's own output contains text that looks like numbers and keys.
 #[test]
 fn g10_what_only_looks_like_data_survives() {
     for text in [

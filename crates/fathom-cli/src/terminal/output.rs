@@ -15,6 +15,7 @@ use crate::terminal::plain_text::{harmless, safe};
 use crate::terminal::styled_line::{self, StyledLine};
 
 /// Columns of a table that goes into a pipe.
+// Wide enough for tables, and fixed, so that output into a file does not depend on the terminal.
 const PIPE_COLUMNS: usize = 120;
 
 #[expect(clippy::disallowed_methods, reason = "this is the one way out")]
@@ -39,7 +40,7 @@ pub(crate) fn stderr_size() -> Option<(usize, usize)> {
     Some((usize::from(width.0), usize::from(height.0)))
 }
 
-/// Whether stderr is a terminal in which lines can be drawn anew.
+/// True if stderr is a terminal in which lines can be redrawn.
 pub(crate) fn stderr_can_redraw() -> bool {
     let is_dumb = environment::look_up("TERM").is_none_or(|term| term == "dumb");
     stderr().is_terminal() && stderr_size().is_some() && !is_dumb
@@ -78,6 +79,7 @@ pub(crate) fn print(lines: &[StyledLine]) -> Result<(), CliError> {
 pub(crate) fn print_original(_why: Unmasked, text: &str) -> Result<(), CliError> {
     let mut out = stdout().lock();
     let shown = if out.is_terminal() {
+        // A terminal would obey escape codes in data; a file or a program gets the bytes as they are.
         harmless(text)
     } else {
         text.to_owned()
@@ -102,6 +104,7 @@ pub(crate) fn print_answer(answer: &str) -> Result<(), CliError> {
 /// Prints the one JSON object, on one line in a pipe.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
     let text = if stdout().is_terminal() {
+        // Programs get one line, which they can split by.
         serde_json::to_string_pretty(value)
     } else {
         serde_json::to_string(value)
@@ -119,16 +122,18 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
 /// A reader that went away has seen what it wanted.
 fn heard(written: io::Result<()>) -> Result<(), CliError> {
     match written {
+        // A reader that has seen enough, such as `head`, is not a failure.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CliError::Output(error)),
         _ => Ok(()),
     }
 }
 
-/// Says something on stderr. When even that fails there is nobody left to tell.
+/// Writes lines to stderr. Errors are ignored, since there is no other place to report them.
 pub(crate) fn say(lines: &[StyledLine]) {
     let lines = styled_line::masked(lines);
     let mut out = AutoStream::auto(stderr()).lock();
     for line in lines.iter() {
+        // Without a stderr there is nowhere left to report that to.
         let _ = writeln!(out, "{}", line.styled());
     }
 }
@@ -143,12 +148,12 @@ pub(crate) fn say_help(text: &str) {
     let _ = write!(AutoStream::auto(stderr()).lock(), "{text}");
 }
 
-/// Whether a person sees stdout and stderr in one place.
+/// True if stdout and stderr go to the same terminal.
 pub(crate) fn both_are_terminals() -> bool {
     stdout().is_terminal() && stderr().is_terminal()
 }
 
-/// Where log lines go: to stderr, one write an event.
+/// Writer of log lines to stderr, one write per event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogWriter;
 
@@ -156,6 +161,7 @@ impl Write for LogWriter {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         let text = harmless(&String::from_utf8_lossy(event));
         stderr().write_all(masking::masked_for_all(&text).as_bytes())?;
+        // The length of the input and not of the masked text, or the caller would write the rest again.
         Ok(event.len())
     }
 

@@ -13,6 +13,7 @@ pub(crate) fn safe(text: &str) -> String {
 
 /// Text without anything that could steer a terminal.
 pub(crate) fn harmless(text: &str) -> String {
+    // Whole sequences first: without its escape character the rest of one would stay as text.
     let text = anstream::adapter::strip_str(text).to_string();
     text.chars()
         .filter(|c| matches!(c, '\n' | '\t') || is_harmless(*c))
@@ -72,8 +73,9 @@ pub(crate) fn fold(text: &str, max: usize) -> Vec<String> {
     lines
 }
 
-/// Neither a control character nor one that turns the reading direction or makes letters that nobody sees.
+/// True unless it is a control character, an invisible one, or one that changes the reading direction.
 fn is_harmless(c: char) -> bool {
+    // Invisible and direction-changing characters: they can make a text look like another, or hide a part of it.
     const UNSEEN: [std::ops::RangeInclusive<char>; 8] = [
         '\u{ad}'..='\u{ad}',
         '\u{61c}'..='\u{61c}',
@@ -140,8 +142,8 @@ pub(crate) fn clip_front(text: &str, max: usize) -> String {
     }
 }
 
-/// `text` broken between words into lines of at most `max` columns; a word that is wider is broken too. White space
-/// of any kind is one space.
+/// `text` broken between words into lines of at most `max` columns; a word that is wider is broken as well. White space
+/// of any kind becomes one space.
 pub(crate) fn wrap(text: &str, max: usize) -> Vec<String> {
     let max = max.max(1);
     let text = masked(text);

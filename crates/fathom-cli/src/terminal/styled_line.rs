@@ -9,7 +9,7 @@ use fathom_output::redact::RedactedText;
 use crate::terminal::masking;
 use crate::terminal::plain_text::{clip, columns};
 
-/// What a piece of a line is.
+/// Role of a piece of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineStyle {
     /// Said plainly.
@@ -97,6 +97,7 @@ impl StyledLine {
                 left -= taken;
                 kept.push(tone, text);
             } else {
+                // The added space makes the piece too long, so that `clip` always puts its ellipsis.
                 kept.push(tone, clip(&format!("{text} "), left));
                 break;
             }
@@ -128,6 +129,7 @@ impl StyledLine {
 /// Lines as they may leave. They are looked at as one text, for a value may go over pieces and lines.
 pub(crate) fn masked(lines: &[StyledLine]) -> Cow<'_, [StyledLine]> {
     let words: Vec<String> = lines.iter().map(StyledLine::words).collect();
+    // Filtered as one text, since a value may be spread over pieces and lines, where none of them shows it alone.
     let whole = words.join("\n");
     match masking::redacted(&whole) {
         None => Cow::Borrowed(lines),
@@ -171,11 +173,12 @@ fn tones(lines: &[StyledLine]) -> Vec<(usize, LineStyle)> {
     tones
 }
 
-/// Where something was found, in order; what touches is one.
+/// Places of findings, in order; adjacent ones are merged.
 fn joined(redacted: &RedactedText) -> Vec<(usize, usize)> {
     let mut joined: Vec<(usize, usize)> = Vec::new();
     for span in &redacted.spans {
         match joined.last_mut() {
+            // Adjacent findings leave no text between them by which their replacements could be told apart.
             Some(last) if span.start <= last.1 => last.1 = last.1.max(span.end),
             _ => joined.push((span.start, span.end)),
         }
@@ -202,12 +205,13 @@ impl StyledWrapper<'_> {
         }
     }
 
-    /// What stands in place of something at `start`: all that comes before `after`.
+    /// Replaces the text from `start` up to `after`.
     fn replace(&mut self, start: usize, after: &str) {
         let (_, tone) = self.tone(start);
         let length = if after.is_empty() {
             self.left.len()
         } else {
+            // The length of a replacement is not known, but the text after it is unchanged and ends it.
             self.left.find(after).unwrap_or_default()
         };
         self.put(tone, length);

@@ -3,7 +3,7 @@
 use crate::terminal::plain_text::{columns, pad, pad_front};
 use crate::terminal::styled_line::{LineStyle, StyledLine};
 
-/// What stands between two columns.
+/// Gap between two columns.
 pub(crate) const GAP: &str = "  ";
 
 /// A column of a table.
@@ -13,7 +13,7 @@ pub(crate) struct TableColumn {
     pub(crate) cells: Vec<String>,
 }
 
-/// Where a column's text stands.
+/// Alignment of a column's text.
 #[derive(Clone, Copy)]
 pub(crate) enum ColumnSide {
     Left,
@@ -53,6 +53,7 @@ pub(crate) fn fit(table: &mut Vec<TableColumn>, dropped: &[&str], width: usize) 
         if taken(table) <= width {
             break;
         }
+        // Whole columns instead of narrower cells: half a number is worse than none.
         table.retain(|column| column.head != *head);
     }
 }

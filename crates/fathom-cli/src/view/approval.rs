@@ -23,11 +23,13 @@ const REPORT_CHARS_MAX: usize = 300;
 
 /// Columns of the names on the left.
 const NAME_COLUMNS: usize = 9;
-/// What stands before lines that hold nothing of ours.
+/// Prefix of lines that hold text from outside.
+// Text from outside could imitate a field of this page; the bar marks every line of it as foreign.
 const BAR: &str = "| ";
 /// Least columns for what stands on the right.
 const TEXT_COLUMNS_MIN: usize = 20;
 /// Moments from here on are so far off that nothing expires: the year 9999.
+// 9999-01-01: the last year that the usual date format can show.
 const NEVER: Timestamp = Timestamp(253_370_764_800_000);
 
 /// An approval in lines of at most `width` columns. `short` is the run's id as a user can give it.
@@ -157,6 +159,7 @@ impl ApprovalPage {
         self.lines.push(StyledLine::new());
         self.lines
             .push(StyledLine::from("  Exactly this would be sent:"));
+        // Shown in full and never clipped: a person approves every byte of it.
         let literal = asked.request.arguments.as_str();
         let mut flat = Vec::new();
         match serde_json::from_str(literal) {
@@ -165,6 +168,7 @@ impl ApprovalPage {
         }
         let tainted = |pointer: &str| {
             let taint = asked.request.taint.iter();
+            // Pointers are compared part by part, so that `/a` does not cover `/ab`.
             let covers = |by: &str| pointer == by || pointer.starts_with(&format!("{by}/"));
             taint
                 .into_iter()
@@ -200,6 +204,7 @@ impl ApprovalPage {
             .request
             .taint
             .iter()
+            // A mark on an argument that is not shown is listed all the same, since silence would read as trust.
             .filter(|taint| !known(&taint.argument))
         {
             let sources = taint.sources.join(", ");
@@ -225,6 +230,7 @@ impl ApprovalPage {
                 self.field("dry run", verdict);
                 if !dry_run.report.is_blank() {
                     let report = clip(&masked(dry_run.report.as_str()), REPORT_CHARS_MAX);
+                    // As a JSON string, so that line ends of the tool cannot leave its line.
                     let report = Value::from(report).to_string();
                     self.folded("    | ", LineStyle::Plain, &report);
                 }
@@ -278,6 +284,7 @@ fn undo(undo: Option<&Reversibility>) -> String {
 
 /// Every argument with its place, as a JSON pointer, in the order of the text; values as JSON.
 fn flatten(pointer: &str, value: &Value, flat: &mut Vec<(String, String)>) {
+    // JSON pointers write `~` and `/` in keys this way; taint marks are compared with these.
     let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
     match value {
         Value::Object(fields) if !fields.is_empty() => {
@@ -320,7 +327,7 @@ pub(crate) struct ApprovalJson {
     taint: Vec<fathom_core::effect::TaintedArgument>,
     rule: Option<String>,
     dry_run: Option<DryRunJson>,
-    /// Whether it can be taken back, and by what.
+    /// Reversibility of the effect, and its inverse.
     undo: Option<Reversibility>,
 }
 

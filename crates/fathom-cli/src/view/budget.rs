@@ -1,4 +1,4 @@
-//! What a run may use and has used, as lines.
+//! Budget and usage of a run, as lines.
 
 use fathom_core::budget::amounts::Budget;
 use fathom_core::episode::result::BudgetUse;
@@ -18,6 +18,7 @@ const LOW_PERCENT: u128 = 70;
 /// Limit and use of a run's root.
 pub(crate) fn of(story: &RunView, moment: TreeTime) -> Option<BudgetUse> {
     let root = story.root()?;
+    // A result has the final figures; those of the view are estimates while calls are in flight.
     if let Some(result) = &root.result {
         return Some(result.budget);
     }
@@ -134,7 +135,7 @@ impl BudgetLine {
         format!("{} {}{of}{}", self.name, self.spent, self.limit)
     }
 
-    /// How many of `cells` are full, rounded up: what was touched shows.
+    /// Number of full cells, rounded up: any usage is visible.
     fn full(&self, cells: usize) -> usize {
         let [spent, limit] = self.of.map(u128::from);
         if spent >= limit {
@@ -201,7 +202,8 @@ pub(crate) fn part(what: &str, value: &str) -> Result<PartialBudget, CliError> {
                 "expected KEY=VALUE, such as `tokens=20000`, found `{pair}`"
             ))
         })?;
-        part.set(key.trim(), amount.trim()).map_err(wrong)?;
+        part.set(key.trim(), amount.trim())
+            .map_err(|error| wrong(error.to_string()))?;
     }
     Ok(part)
 }

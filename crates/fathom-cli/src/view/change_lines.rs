@@ -11,7 +11,7 @@ use crate::view::council;
 use crate::view::tree::{TreeTime, retry};
 use crate::view::units;
 
-/// What was told of each episode already.
+/// State of each episode that was already printed.
 #[derive(Default)]
 pub(crate) struct ChangePrinter {
     told: BTreeMap<EpisodeId, PrintedState>,
@@ -24,7 +24,7 @@ struct PrintedState {
 }
 
 impl ChangePrinter {
-    /// What changed since the last look.
+    /// Changes since the last call.
     pub(crate) fn since_last(
         &mut self,
         short: &str,

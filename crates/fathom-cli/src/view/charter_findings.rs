@@ -1,11 +1,11 @@
-//! What was found in a charter, as a compiler would show it.
+//! Findings in a charter, in the style of a compiler.
 
 use fathom_host::charter::Finding;
 
 use crate::terminal::plain_text::safe;
 use crate::terminal::styled_line::{LineStyle, StyledLine};
 
-/// How grave a finding is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Severity {
     /// The charter cannot be used.

@@ -10,7 +10,7 @@ use crate::terminal::styled_line::{LineStyle, StyledLine};
 use crate::terminal::table::{self, ColumnSide, TableColumn};
 use crate::view::units::{self, many};
 
-/// What stands where there is no number.
+/// Placeholder for a missing number.
 const NOTHING: &str = "–";
 
 /// Fewest columns for the name of a seat.

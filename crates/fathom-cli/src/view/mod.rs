@@ -1,4 +1,4 @@
-//! What people see: one file a view.
+//! Views for people: one file each.
 
 pub(crate) mod approval;
 pub(crate) mod budget;

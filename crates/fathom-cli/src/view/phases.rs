@@ -1,4 +1,4 @@
-//! How a question was thought through: the phases, the commands, and what was said to those who run this.
+//! Course of a phase loop: the phases, the commands, and the feedback to its operators.
 
 use fathom_host::view::run::RunView;
 use fathom_programs::phases::{CommandNote, CommandStatus, PhaseOutcome, PhasesReport};
@@ -10,7 +10,7 @@ use crate::view::result_json::phases_report;
 /// The action whose text is for people.
 const FEEDBACK: &str = "emit_feedback";
 
-/// What the phase loop of a run did; nothing for any other run.
+/// Lines about the phase loop of a run; none for any other run.
 pub(crate) fn lines(story: &RunView, width: usize) -> Vec<StyledLine> {
     let Some(report) = story.root().and_then(phases_report) else {
         return Vec::new();
@@ -51,7 +51,7 @@ pub(crate) fn lines(story: &RunView, width: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// What a run said to those who run it.
+/// Feedback of a run to its operators.
 pub(crate) fn feedback(report: &PhasesReport) -> impl Iterator<Item = String> {
     let said = report
         .commands

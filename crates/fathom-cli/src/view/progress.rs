@@ -1,4 +1,4 @@
-//! How a run gets on, on stderr: drawn in place on a terminal, as plain lines elsewhere.
+//! Progress of a run on stderr: drawn in place on a terminal, plain lines elsewhere.
 
 use std::io::Stderr;
 
@@ -21,7 +21,7 @@ use crate::view::phases;
 use crate::view::stages;
 use crate::view::tree::{self, COLUMNS_MIN, EPISODES_SHOWN_MAX, TreeTime, TreeView};
 
-/// Rows of a frame that are no episodes: question, budget, what was left out, and the cursor's.
+/// Rows of a frame that are not episodes: question, budget, omissions, and the cursor's.
 const OTHER_ROWS: usize = 5;
 
 /// A run to be shown.
@@ -32,7 +32,7 @@ pub(crate) struct ShownState<'a> {
     pub(crate) story: &'a RunView,
 }
 
-/// Where progress goes.
+/// Destination of progress.
 pub(crate) enum ProgressView {
     /// Nowhere.
     Silent,
@@ -42,7 +42,7 @@ pub(crate) enum ProgressView {
     Live(Box<LiveView>),
 }
 
-/// What is drawn in place.
+/// Display that is redrawn in place.
 pub(crate) struct LiveView {
     painter: LiveArea<Stderr>,
     frame: usize,
@@ -188,7 +188,7 @@ pub(crate) fn picture(
     lines
 }
 
-/// What the run's tickets ask of a person.
+/// Requests to a person in the run's tickets.
 pub(crate) fn asked_of_people(story: &RunView, width: usize) -> Vec<StyledLine> {
     const HEAD: &str = "review  ";
     let result = story.root().and_then(|root| root.result.as_ref());

@@ -47,7 +47,7 @@ fn short(text: &str) -> String {
     one_line(&head)
 }
 
-/// What a record is about, in a few words.
+/// Summary of a record in a few words.
 pub(crate) fn words(event: &EventKind) -> String {
     match event {
         EventKind::Started(started) => quoted(&started.goal),

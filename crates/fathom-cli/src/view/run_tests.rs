@@ -25,7 +25,7 @@ use fathom_host::view::run::RunView;
 use fathom_programs::direct;
 use uuid::Uuid;
 
-/// When every story begins.
+/// Start of every sample run.
 pub(crate) const BEGAN: u64 = 1_700_000_000_000;
 
 pub(crate) fn run_id() -> RunId {
@@ -321,7 +321,7 @@ pub(crate) fn budget() -> Budget {
     }
 }
 
-/// What an episode leaves that used `tokens`.
+/// Result of an episode that used `tokens`.
 pub(crate) fn result(
     status: EpisodeStatus,
     stop: StopReason,

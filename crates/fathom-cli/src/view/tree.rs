@@ -31,12 +31,11 @@ const LABEL_COLUMNS_MAX: usize = 28;
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// When a tree is looked at.
+/// Moment at which a tree is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TreeTime {
     /// While it works.
     Live {
-        /// The clock.
         now: Timestamp,
         /// Counts the frames, for what turns.
         frame: usize,
@@ -45,14 +44,13 @@ pub(crate) enum TreeTime {
     Rest,
 }
 
-/// How a tree is looked at.
+/// Options for showing a tree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TreeView {
     /// Columns there are.
     pub(crate) columns: usize,
     /// Most episodes to show.
     pub(crate) episodes_max: usize,
-    /// When.
     pub(crate) moment: TreeTime,
 }
 
@@ -115,7 +113,7 @@ struct TreeRow {
     elapsed: Millis,
 }
 
-/// What an episode is at.
+/// State of an episode, as text.
 struct RowText {
     tone: LineStyle,
     text: String,
@@ -228,7 +226,7 @@ fn finished(chapter: &EpisodeView, status: EpisodeStatus) -> RowText {
     }
 }
 
-/// What stands beside the state: what the model is saying, or what a child came back with.
+/// Text beside the state: the model's output so far, or a child's result.
 fn words(id: &EpisodeId, chapter: &EpisodeView) -> String {
     match (&chapter.state, &chapter.result) {
         (EpisodeState::Calling { .. } | EpisodeState::Working, _) => {
@@ -255,7 +253,7 @@ fn elapsed(chapter: &EpisodeView, moment: TreeTime) -> Millis {
     until.since(chapter.began)
 }
 
-/// What an episode took, at the right of its line.
+/// Usage of an episode, at the right of its line.
 pub(crate) fn figures(tokens: u64, elapsed: Millis, width: usize) -> String {
     let tokens = units::count(tokens);
     let elapsed = units::span(elapsed);

@@ -38,7 +38,7 @@ pub(crate) fn span(Millis(millis): Millis) -> String {
     }
 }
 
-/// How long one call took: `12 ms`, else as a span.
+/// Latency of one call: `12 ms`, else a time span.
 pub(crate) fn latency(Millis(millis): Millis) -> String {
     if millis < 1000 {
         format!("{millis} ms")
@@ -64,7 +64,7 @@ fn two(large: u64, large_unit: &str, small: u64, small_unit: &str) -> String {
     }
 }
 
-/// How long ago, in one unit: `12 s`, `4 m`, `3 h`, `2 d`.
+/// Age in one unit: `12 s`, `4 m`, `3 h`, `2 d`.
 pub(crate) fn age(now: Timestamp, then: Timestamp) -> String {
     let seconds = now.since(then).0 / 1000;
     match seconds {

@@ -54,7 +54,7 @@ const fn word(presence: FilePresence) -> &'static str {
     }
 }
 
-/// What is known and what is there.
+/// Known and installed weights.
 pub(crate) fn listed(store: &WeightsFolder) -> WeightsJson {
     let known = store.catalogue().all().iter().map(|weights| {
         let presence = store.presence(weights);
@@ -125,7 +125,7 @@ pub(crate) struct WeightsState {
     pub(crate) damaged: Option<String>,
 }
 
-/// What is installed, in one line.
+/// Installed weights, in one line.
 pub(crate) fn state(store: &WeightsFolder) -> WeightsState {
     let all = store.catalogue().all().iter();
     let (mut installed, mut damaged) = (Vec::new(), Vec::new());

@@ -23,15 +23,18 @@ use crate::clock::{Clock, until};
 use crate::effects::pause;
 
 /// Longest wait for a limit before a message is given up.
+// A delivery holds the queue of this channel, so a longer limit is reported instead of waited out.
 const WAIT_MAX: Duration = Duration::from_mins(1);
-/// How often a message is tried that did not get through.
+/// Maximum number of attempts for a message that does not get through.
 const TRIES_MAX: u32 = 4;
 /// The wait between two tries that Discord said nothing about.
+// Half a second: long enough for a dropped connection to be over, short against the minute of `WAIT_MAX`.
 const AGAIN_AFTER: Millis = Millis(500);
-/// How long after its first try a bot's message is sent again. Discord looks for a nonce among the last minutes only.
+/// Time after its first attempt within which a bot's message may be sent again: Discord looks for a nonce only among
+/// the last few minutes.
 const KNOWN_FOR: Millis = Millis(120_000);
 
-/// Where messages go.
+/// Destination of messages on Discord.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DiscordTarget {
@@ -64,19 +67,32 @@ enum DiscordSender {
     Bot,
 }
 
+/// A destination that is incomplete or ambiguous.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DiscordTargetError {
+    /// IDs are numbers of at most 20 digits, and go into a path as they are.
+    #[error("invalid Discord ID `{id}`")]
+    InvalidId { id: String },
+    /// None or both are set.
+    #[error("set exactly one of `webhook` and `channel`")]
+    Ambiguous,
+}
+
 impl DiscordTarget {
-    /// What is wrong with it, if anything.
-    pub fn check(&self) -> Result<(), String> {
+    /// Checks that the destination is complete and its IDs are numbers.
+    pub fn check(&self) -> Result<(), DiscordTargetError> {
         self.way().map(drop)
     }
 
-    fn way(&self) -> Result<(DiscordSender, String), String> {
+    fn way(&self) -> Result<(DiscordSender, String), DiscordTargetError> {
         let number = |id: &str| {
             let is_number =
+                // The id goes into the path of a request, so anything but digits could change the path. Snowflakes have
+                // at most 20.
                 !id.is_empty() && id.len() <= 20 && id.bytes().all(|b| b.is_ascii_digit());
             is_number
                 .then(|| id.to_owned())
-                .ok_or_else(|| format!("invalid Discord ID `{id}`"))
+                .ok_or_else(|| DiscordTargetError::InvalidId { id: id.to_owned() })
         };
         match (&self.webhook, &self.channel) {
             (Some(id), None) => Ok((
@@ -87,7 +103,7 @@ impl DiscordTarget {
                 let path = format!("/api/v10/channels/{}/messages", number(id)?);
                 Ok((DiscordSender::Bot, path))
             }
-            _ => Err("set exactly one of `webhook` and `channel`".to_owned()),
+            _ => Err(DiscordTargetError::Ambiguous),
         }
     }
 }
@@ -117,6 +133,8 @@ impl OutgoingBlock<'_> {
     /// The kill switch covers what leaves the house.
     fn check_kill(&self) -> Result<(), ChannelError> {
         let target = EffectTarget {
+            // A message on a channel belongs to no tenant and no account; only scopes of the platform, the action and
+            // `global` stop it.
             tenant: String::new(),
             platform: "discord".to_owned(),
             account: "none".to_owned(),
@@ -132,7 +150,7 @@ impl OutgoingBlock<'_> {
     }
 }
 
-/// What became of one try.
+/// Outcome of one attempt.
 enum PostOutcome {
     /// It is there.
     Sent,
@@ -154,6 +172,7 @@ impl DiscordChannel {
     /// Delivers a block, from where it was left.
     pub(super) async fn deliver(&self, post: &OutgoingBlock<'_>) -> Result<(), ChannelError> {
         let messages = discord::messages(post.delivery, post.of.id);
+        // Held while messages are sent: two blocks at once would mix their messages and exceed the rate limit together.
         let mut free_from = self.free_from.lock().await;
         // Whoever was here before may have delivered it.
         let mut progress = post.kept.progress(post.of)?;
@@ -181,10 +200,9 @@ impl DiscordChannel {
         post: &OutgoingBlock<'_>,
         free_from: &mut Timestamp,
     ) -> Result<(), ChannelError> {
-        let (sender, path) = self
-            .at
-            .way()
-            .map_err(|what| ChannelError::Settings { what })?;
+        let (sender, path) = self.at.way().map_err(|error| ChannelError::Settings {
+            what: error.to_string(),
+        })?;
         let variable = &self.at.token_env;
         let token = (self.read_env)(variable).ok_or_else(|| ChannelError::NoToken {
             variable: variable.clone(),
@@ -224,6 +242,8 @@ impl BlockSender {
                 .to_owned(),
         };
         for _ in 0..TRIES_MAX {
+            // A message that was begun and not confirmed may have arrived, so it is repeated only where Discord
+            // recognises it.
             let may_be_there = progress.begun > progress.sent;
             let sent_at = post.clock.now().max(*free_from);
             if may_be_there && !self.is_known_again(progress.begun_at, sent_at) {
@@ -235,13 +255,17 @@ impl BlockSender {
                 return Err(ChannelError::Limited { seconds });
             }
             pause(millis(wait)).await;
+            // Checked after the wait and before every attempt: a switch may have been set while this message waited.
             post.check_kill()?;
             if !may_be_there {
+                // Written before the request, so that after a crash the next process knows that the message may have
+                // arrived.
                 progress.begun = progress.sent + 1;
                 progress.begun_at = post.clock.now();
                 post.note(*progress)?;
             }
             let tried = self.try_once(message, free_from, post.clock).await;
+            // The note is taken back only for an attempt that certainly failed, and only if none before it is in doubt.
             if !may_be_there && matches!(tried, Ok(PostOutcome::NotThere(_)) | Err(_)) {
                 progress.begun = progress.sent;
                 post.note(*progress)?;
@@ -258,9 +282,10 @@ impl BlockSender {
         Err(last)
     }
 
-    /// Whether a message that was first tried at one time may be sent again at another.
+    /// True if a message first tried at `begun_at` may be sent again at `again_at`.
     fn is_known_again(&self, begun_at: Timestamp, again_at: Timestamp) -> bool {
         match self.sender {
+            // Webhooks have no nonce: a repeated message would appear twice.
             DiscordSender::Webhook => false,
             DiscordSender::Bot => again_at.since(begun_at) <= KNOWN_FOR,
         }
@@ -306,6 +331,7 @@ impl BlockSender {
             SendOutcome::TooEarly => PostOutcome::NotThere(ChannelError::Limited {
                 seconds: plan.wait.as_secs(),
             }),
+            // The server broke off, so the wait it names may be none at all.
             SendOutcome::Unknown => {
                 *free_from = (*free_from).max(clock.now().plus(AGAIN_AFTER));
                 PostOutcome::Lost(said)

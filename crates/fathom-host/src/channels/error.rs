@@ -1,4 +1,4 @@
-//! Why a block did not reach a channel.
+//! Errors of channels.
 
 use fathom_core::channel::delivery::DeliveryState;
 use fathom_output::redact::RedactError;
@@ -6,11 +6,11 @@ use fathom_store::StoreError;
 use fathom_store::channels::ChannelStoreError;
 use fathom_tools::ToolsError;
 
-/// Why a block did not reach a channel, or nobody knows whether it did.
+/// Reason why a block did not reach a channel, or why its delivery is unknown.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChannelError {
-    /// What is kept of channels cannot be used.
+    /// The channel store failed.
     #[error(transparent)]
     Kept(#[from] ChannelStoreError),
     /// The filters cannot be made, and nothing passes without them.
@@ -19,54 +19,33 @@ pub enum ChannelError {
     /// The kill switch cannot be read.
     #[error(transparent)]
     Journal(#[from] StoreError),
-    /// Discord is set up in a way that cannot be meant.
+    /// The configuration of Discord is incomplete or ambiguous.
     #[error("invalid Discord configuration: {what}")]
-    Settings {
-        /// What is wrong.
-        what: String,
-    },
+    Settings { what: String },
     /// The variable that holds the token is not set.
     #[error("environment variable `{variable}` with the Discord token is not set")]
-    NoToken {
-        /// The variable.
-        variable: String,
-    },
+    NoToken { variable: String },
     /// Discord does not take it.
     #[error("Discord rejected the message: {why}")]
-    Refused {
-        /// What it said.
-        why: String,
-    },
-    /// There is no way to Discord.
+    Refused { why: String },
+    /// Discord cannot be reached.
     #[error("cannot reach Discord: {why}")]
-    Unreached {
-        /// What was seen.
-        why: String,
-    },
+    Unreached { why: String },
     /// It may be there.
     #[error("the message may have been delivered: {why}")]
-    Unknown {
-        /// What was seen.
-        why: String,
-    },
+    Unknown { why: String },
     /// The wait that Discord asks for is too long.
     #[error("rate limited by Discord for {seconds} s")]
-    Limited {
-        /// How long.
-        seconds: u64,
-    },
+    Limited { seconds: u64 },
     /// The kill switch is thrown.
     #[error("stopped by kill switch `{scope}`")]
     Killed {
-        /// How far it reaches.
+        /// Scope of the rate limit.
         scope: String,
     },
-    /// There is no such channel, or it takes no blocks.
+    /// The channel does not exist or does not accept blocks.
     #[error("`{name}` is not a channel for blocks")]
-    NoChannel {
-        /// What was asked for.
-        name: String,
-    },
+    NoChannel { name: String },
 }
 
 impl ChannelError {
@@ -87,7 +66,7 @@ impl ChannelError {
         }
     }
 
-    /// What the user can do about it.
+    /// Next step for the user, as an imperative sentence.
     pub fn hint(&self) -> String {
         match self {
             Self::Kept(error) => return error.hint(),
@@ -117,7 +96,7 @@ impl ChannelError {
         }
     }
 
-    /// What it means for the delivery.
+    /// State that the error leaves the delivery in.
     pub(super) const fn state(&self) -> DeliveryState {
         match self {
             Self::Unknown { .. } => DeliveryState::Unknown,

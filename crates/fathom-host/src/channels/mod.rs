@@ -24,7 +24,7 @@ use fathom_output::routes::BlockFormat;
 use fathom_store::channels::{ChannelStore as Kept, DeliveryId, NewSeed, SeedKind};
 use fathom_store::{HomeFolder, Journal};
 
-pub use discord::DiscordTarget;
+pub use discord::{DiscordTarget, DiscordTargetError};
 pub use error::ChannelError;
 
 use crate::clock::Clock;
@@ -41,14 +41,14 @@ pub(crate) struct ChannelOutlets {
     open: Mutex<Option<OpenChannels>>,
 }
 
-/// What every delivery needs, made when the first one comes.
+/// Resources that all deliveries share, opened with the first one.
 #[derive(Clone)]
 struct OpenChannels {
     kept: Kept,
     filter: TextRedactor,
 }
 
-/// Which ask of which episode a delivery belongs to.
+/// The ask and the episode that a delivery belongs to.
 pub(crate) struct DeliveryAsk {
     pub(crate) run: RunId,
     pub(crate) episode: EpisodeId,
@@ -132,6 +132,7 @@ impl ChannelOutlets {
             id: &id,
             channel: channel.as_str(),
         };
+        // Filtered here and not by the channel, so that no channel can forget it.
         let clean = OutputFilter::whole(&open.filter, channel, &send.text);
         match channel {
             // Whoever follows the run shows it, out of the record.
@@ -154,6 +155,8 @@ impl ChannelOutlets {
                         Marker::ThoughtSeed => SeedKind::ThoughtSeed,
                         _ => SeedKind::Verify,
                     },
+                    // The memory keeps the text unfiltered: it stays in the home, as the journal does, and is filtered
+                    // where it is shown.
                     text: &send.text,
                     created: said.at,
                 },
@@ -172,6 +175,7 @@ impl ChannelOutlets {
                 };
                 discord.deliver(&post).await?;
             }
+            // Blocks never go to a shell; commands go there only as effects, which the gateway decides on.
             OutputChannel::Shell => return Err(no_channel()),
         }
         Ok(DeliveryState::Delivered)
@@ -189,6 +193,7 @@ impl ChannelOutlets {
                 None => TextRedactor::new(&RedactRules::builtin()?, None)?,
             },
         };
+        // Only a success is kept, so a store that could not be opened is tried again with the next block.
         *open = Some(made.clone());
         Ok(made)
     }

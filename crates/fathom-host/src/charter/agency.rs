@@ -21,10 +21,10 @@ use crate::config::parse_time;
 const CHARS: RangeInclusive<u32> = 20..=10_000;
 /// Output tokens of a call.
 const OUTPUT_TOKENS: RangeInclusive<u32> = 32..=32_768;
-/// How often something is done again.
+/// Bounds for the number of repetitions.
 const AGAIN: RangeInclusive<u32> = 0..=20;
 
-/// Which tool does what on a way to a platform.
+/// Tools of a lane to a platform, by their purpose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LaneTools {
@@ -52,7 +52,7 @@ impl LaneTools {
     }
 }
 
-/// How much is made and tried with a kind of model.
+/// Limits of the agency's work with one kind of model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgencyRules {
@@ -60,7 +60,7 @@ pub struct AgencyRules {
     pub title_chars: u32,
     /// Most characters of a text.
     pub text_chars: u32,
-    /// What bounds the work.
+    /// Limits that the program enforces.
     pub limits: AgencyLimits,
 }
 
@@ -108,6 +108,8 @@ impl AgencyCharter {
             let file = super::tool_policies::TOOLS_FILE;
             return findings.problem(file, None, CharterProblem::MissingFile { file });
         };
+        // Names in lanes are checked here, since a lane with an unknown tool would fail only after the post was
+        // written.
         let tools = gate.names();
         for name in self.lanes.values().flat_map(LaneTools::all) {
             if !tools.contains(name) {
@@ -185,7 +187,7 @@ impl RulesTable {
         let mut time = |key, said: Option<Spanned<String>>, usual| {
             said.map_or(usual, |said| {
                 parse_time(said.get_ref()).unwrap_or_else(|why| {
-                    source.bad(key, &said, why, findings);
+                    source.bad(key, &said, why.to_string(), findings);
                     usual
                 })
             })

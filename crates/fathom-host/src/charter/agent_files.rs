@@ -22,32 +22,30 @@ const FENCE: &str = "---";
 pub struct AgentFile {
     /// Its name for people.
     pub name: String,
-    /// What it is for.
     pub role: AgentRole,
-    /// Which of the council's models it speaks with.
+    /// The council model that the agent uses.
     pub model_role: Option<CouncilRole>,
-    /// What it does, for those who choose one.
+    /// Purpose of the agent, for whoever selects one.
     pub description: String,
     /// Tools it may call; none unless named.
     pub allowed_tools: Vec<String>,
-    /// What it may read; nothing unless named.
+    /// Scopes that the agent may read; none unless named.
     pub read_scopes: Vec<String>,
     /// Domains it may write; none unless named.
     pub write_scopes: Vec<String>,
-    /// Whether it may change the world outside.
+    /// Permission to change the world outside.
     pub permission_mode: PermissionMode,
-    /// How much it does by itself.
     pub autonomy: Autonomy,
-    /// What it is told.
+    /// Instructions to the model.
     pub prompt: String,
 }
 
 /// A named text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptFile {
-    /// What it is for.
+    /// Purpose of the command.
     pub description: String,
-    /// What it says.
+    /// Instructions to the model.
     pub text: String,
 }
 
@@ -149,6 +147,7 @@ pub(super) fn agent(
     );
     let agent = AgentFile {
         name,
+        // A stand-in for the rest of the check: a missing role is a problem already, so this charter is never used.
         role: head.role.unwrap_or(AgentRole::Doc),
         model_role: head.model_role,
         description: head.description.trim().to_owned(),
@@ -238,6 +237,7 @@ fn split<'a>(
     };
     match first.trim_end() {
         FENCE => {}
+        // TOML between `+++` is common elsewhere. Without this arm it would be read as part of the prompt.
         "+++" => {
             refuse("front matter is YAML between two lines `---`, not TOML");
             return None;

@@ -5,7 +5,7 @@ use super::{built_in, check_files};
 
 const MANIFEST: &str = "protocol = \"1.0.0\"\nname = \"mine\"\nversion = \"0.1.0\"\n";
 
-/// What is said about a charter with this file, as the command line prints it.
+/// Findings for a charter with this file, as the command line prints them.
 fn said(file: &str, text: &str) -> String {
     let files = [("charter.toml", MANIFEST), (file, text)];
     let files = files

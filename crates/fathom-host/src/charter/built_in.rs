@@ -2,7 +2,7 @@
 
 use super::folder::CharterFiles;
 
-/// Their names.
+/// Names of the charters that come with the binary.
 pub const NAMES: [&str; 6] = ["default", "council", "rlm", "signalzero", "agency", "gaia"];
 
 const DEFAULT: [(&str, &str); 4] = [

@@ -25,8 +25,8 @@ pub(super) struct DeprecatedKey {
 /// The keys that go. Protocol 1.0 has nothing to take back yet.
 pub(super) const DEPRECATED: &[DeprecatedKey] = &[];
 
-/// Puts what stands under the old keys of a file under the new ones, and tells each with its place. A key whose time is
-/// over is left as it is: nobody knows it any more.
+/// Moves the values of deprecated keys of a file to their new keys, and reports each with its place. A key whose period
+/// is over stays where it is, as an unknown key.
 pub(super) fn rename(
     document: &mut DeTable<'_>,
     file: &str,

@@ -1,4 +1,4 @@
-//! Why there is no charter.
+//! Errors of finding and reading charters.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,49 +13,29 @@ pub enum CharterError {
     /// No charter has such a name, and no folder either.
     #[error("charter `{said}` not found")]
     NotFound {
-        /// What was asked for.
         said: String,
-        /// Where charters with a name of their own are looked for.
+        /// Folder of charters with a name of their own.
         folder: Option<PathBuf>,
     },
     /// A text that cannot be a charter's name.
     #[error("invalid charter name `{said}`: {why}")]
-    BadName {
-        /// What was asked for.
-        said: String,
-        /// Why not.
-        why: &'static str,
-    },
+    BadName { said: String, why: &'static str },
     /// The charter is not as a charter must be.
     #[error("charter `{said}` has {}", count(problems.len()))]
     Broken {
-        /// What was asked for.
         said: String,
         /// All that is wrong.
         problems: Vec<Finding>,
     },
     /// The folder cannot be read.
     #[error("cannot read charter `{}`", folder.display())]
-    Unreadable {
-        /// The folder.
-        folder: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Unreadable { folder: PathBuf, source: io::Error },
     /// There is something already where a new charter should go.
     #[error("`{}` already exists", folder.display())]
-    Exists {
-        /// The folder.
-        folder: PathBuf,
-    },
+    Exists { folder: PathBuf },
     /// A new charter cannot be written.
     #[error("cannot write charter `{}`", folder.display())]
-    Unwritable {
-        /// The folder.
-        folder: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Unwritable { folder: PathBuf, source: io::Error },
 }
 
 fn count(problems: usize) -> String {
@@ -78,7 +58,7 @@ impl CharterError {
         }
     }
 
-    /// What the user may do about it.
+    /// Next step for the user, as an imperative sentence.
     pub fn hint(&self) -> String {
         match self {
             Self::NotFound { folder, .. } => {

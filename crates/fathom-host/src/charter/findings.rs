@@ -19,7 +19,7 @@ pub struct SourceLocation {
     /// Characters of the excerpt before the place.
     #[serde(skip)]
     pub before: usize,
-    /// Characters of the excerpt that are meant.
+    /// Characters of the excerpt to mark.
     #[serde(skip)]
     pub width: usize,
 }
@@ -29,9 +29,8 @@ pub struct SourceLocation {
 pub struct Finding {
     /// The file, from the charter's folder, with slashes.
     pub file: String,
-    /// Where in the file, unless it is about all of it.
+    /// Place in the file; none if the finding is about all of it.
     pub place: Option<SourceLocation>,
-    /// What it is.
     pub flaw: CharterProblem,
 }
 
@@ -41,12 +40,12 @@ impl Finding {
         self.flaw.code()
     }
 
-    /// What the user may do about it.
+    /// Next step for the user, as an imperative sentence.
     pub fn hint(&self) -> String {
         self.flaw.hint()
     }
 
-    /// Where it comes in a list: `charter.toml` first, then file by file, from top to bottom.
+    /// Sort key of a list: `charter.toml` first, then file by file, from top to bottom.
     pub(super) fn order(&self) -> (bool, String, usize, usize) {
         let place = self.place.as_ref();
         let place = place.map_or((0, 0), |place| (place.line, place.column));
@@ -66,7 +65,7 @@ impl Finding {
         }
     }
 
-    /// The position and the line there, with a mark below what is meant.
+    /// The position and its line, with a mark below the value.
     pub fn picture(&self) -> Vec<String> {
         let Some(place) = &self.place else {
             return vec![format!("  --> {}", self.file)];
@@ -133,6 +132,7 @@ impl FindingList {
         place: Option<SourceLocation>,
         flaw: CharterProblem,
     ) {
+        // A file of the wrong kind could yield a finding per line.
         if self.problems.len() < limits::FINDINGS_MAX {
             self.problems.push(finding(file, place, flaw));
         }

@@ -33,6 +33,7 @@ const FILES: [&str; 12] = [
 ];
 
 /// Files that are for people and never looked at.
+// Expected beside a charter and never read; any other unknown file is probably misspelt and gets a warning.
 const FOR_PEOPLE: [&str; 2] = ["README.md", "LICENSE"];
 
 /// The contents of files by their paths from the charter's folder, with slashes. One that is there and cannot be used
@@ -74,6 +75,7 @@ impl FolderReader<'_> {
     fn entries(&mut self, name: &str, folder: &Path) -> io::Result<BTreeMap<String, PathBuf>> {
         let mut entries = BTreeMap::new();
         let mut seen = 0;
+        // One more than allowed is enough to know, however many files the folder has.
         for entry in fs::read_dir(folder)?.take(FILES_MAX + 1) {
             let entry = entry?;
             seen += 1;
@@ -89,6 +91,7 @@ impl FolderReader<'_> {
             };
             let name = if name.is_empty() { "." } else { name };
             self.findings.problem(name, None, flaw);
+            // Reading the first ones of a random order would make the findings differ from one check to the next.
             entries.clear();
         }
         Ok(entries)
@@ -131,6 +134,7 @@ impl FolderReader<'_> {
     /// The path without links, where it stays in the charter's folder.
     fn inside(&self, path: &Path) -> Result<PathBuf, CharterProblem> {
         let real = fs::canonicalize(path).map_err(|cause| unreadable(&cause))?;
+        // A link out of the folder would make a charter's digest cover files that its reviewers never saw.
         if real.starts_with(&self.root) {
             Ok(real)
         } else {
@@ -148,6 +152,7 @@ fn content(path: &Path) -> Result<Vec<u8>, CharterProblem> {
     }
     let file = fs::File::open(path).map_err(|cause| unreadable(&cause))?;
     let mut bytes = Vec::new();
+    // The size is bounded while reading, since a file may grow after its metadata were read.
     file.take(FILE_BYTES_MAX + 1)
         .read_to_end(&mut bytes)
         .map_err(|cause| unreadable(&cause))?;

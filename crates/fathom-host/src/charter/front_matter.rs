@@ -9,7 +9,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 use super::limits;
 
-/// Why a head cannot be read, and where.
+/// Reason why a head cannot be read, with its place.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FrontMatterError {
     pub(super) at: Range<usize>,
@@ -40,6 +40,7 @@ pub(super) fn table(yaml: &str) -> Result<Spanned<DeTable<'_>>, FrontMatterError
     }
     let mut options = Options::default();
     options.disallow_directives = true;
+    // Aliases are refused below. Resolved ones could expand a few bytes to gigabytes.
     options.emit_unresolved_aliases = true;
     options.flow_nesting_limit = limits::HEAD_NESTING_MAX;
     options.block_nesting_limit = limits::HEAD_NESTING_MAX;
@@ -94,6 +95,7 @@ impl<'a> YamlReader<'a> {
         at: Range<usize>,
     ) -> Result<Spanned<DeValue<'a>>, FrontMatterError> {
         match event {
+            // Only words without quotes may be numbers or booleans; `"1.0"` in quotes stays a text.
             Event::Scalar(text, ScalarStyle::Plain, 0, None) => Ok(Spanned::new(at, plain(text))),
             Event::Scalar(text, _, 0, None) => Ok(Spanned::new(at, DeValue::String(text))),
             Event::SequenceStart(_, 0, None) => self.list(at),
@@ -133,6 +135,7 @@ impl<'a> YamlReader<'a> {
                 Event::Scalar(key, _, 0, None) => Spanned::new(at.clone(), key),
                 _ => return Err(FrontMatterError::new(at, "a key must be a single word")),
             };
+            // The parser accepts duplicates, and the last one would win without a word.
             if table.contains_key(key.get_ref().as_ref()) {
                 return Err(FrontMatterError::new(at, "duplicate key"));
             }
@@ -158,7 +161,7 @@ fn up_to(span: &Range<usize>, bracket: &Range<usize>) -> Range<usize> {
     span.start..end
 }
 
-/// What a word without quotes is: nothing, true or false, a number, else text. Nothing counts as an empty text.
+/// Value of an unquoted word: null, a boolean, a number, else text. Null counts as an empty text.
 fn plain(word: Cow<'_, str>) -> DeValue<'_> {
     match word {
         Cow::Borrowed("~" | "null" | "Null" | "NULL") => DeValue::String(Cow::default()),
@@ -176,6 +179,7 @@ fn number(word: &str) -> Option<DeValue<'_>> {
     if !begins || !word.chars().all(goes_on) {
         return None;
     }
+    // Numbers are read as in TOML, so that a value means the same in both kinds of file: `0755` is not octal.
     let value = DeValue::parse(word).ok()?.into_inner();
     matches!(value, DeValue::Integer(_) | DeValue::Float(_)).then_some(value)
 }

@@ -18,12 +18,12 @@ pub(crate) const IDENTITY_FILE: &str = "identity.toml";
 /// The file of the persona.
 pub(super) const PERSONA_FILE: &str = "persona.toml";
 
-/// Who speaks. It does not change in normal operation, and no persona overrules it.
+/// Identity of the speaker. It does not change in normal operation, and no persona overrules it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdentityText {
-    /// What it is like.
+    /// Character traits.
     pub traits: Vec<String>,
-    /// What it always keeps to.
+    /// Rules that always hold.
     pub core_rules: Vec<String>,
     /// The creator's signature. One that does not fit is refused when the charter loads; whose it is, is asked when a
     /// run begins.
@@ -40,7 +40,7 @@ pub struct IdentitySignatureText {
 }
 
 impl IdentityText {
-    /// The identity as a model reads it; empty when nothing is said.
+    /// The identity as a model reads it; may be empty.
     pub fn text(&self) -> String {
         let mut text = String::new();
         sentence(&mut text, "Traits", &self.traits.join(", "));
@@ -49,14 +49,13 @@ impl IdentityText {
     }
 }
 
-/// How it speaks: tone and style, and layers that a project adds.
+/// Manner of speaking: tone and style, and layers that a project adds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonaText {
-    /// The tone.
     pub tone: String,
     /// Notes on style.
     pub style_notes: String,
-    /// What it keeps from.
+    /// Things that the persona avoids.
     pub constraints: Vec<String>,
     /// Further layers, in their order.
     pub layers: Vec<PersonaLayer>,
@@ -65,14 +64,12 @@ pub struct PersonaText {
 /// A part of a persona: context, a part to play, tools at hand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonaLayer {
-    /// Its name.
     pub name: String,
-    /// What it adds.
     pub text: String,
 }
 
 impl PersonaText {
-    /// The persona as a model reads it; empty when nothing is said.
+    /// The persona as a model reads it; may be empty.
     pub fn text(&self) -> String {
         let mut text = String::new();
         sentence(&mut text, "Tone", &self.tone);
@@ -124,7 +121,7 @@ struct SignatureTable {
     value: Option<String>,
 }
 
-/// Reads `identity.toml`. Without the charter's name nobody can tell whether a signature fits.
+/// Reads `identity.toml`. Without the charter's name the signature is not checked.
 pub(super) fn identity(
     text: &str,
     charter: Option<&str>,
@@ -161,6 +158,7 @@ pub(super) fn identity(
     };
     if let (Some(IdentitySignatureText { key, value }), Some(charter)) =
         (&identity.signature, charter)
+        // The signature covers the charter's name, too, so without a manifest it cannot be checked.
         && signature::signer(charter, signature::fingerprint(&identity), key, value).is_none()
     {
         source.problem(signed_at.as_ref(), CharterProblem::Signature, findings);
@@ -174,6 +172,7 @@ pub(crate) fn without_signature(text: &str) -> String {
     let mut is_signature = false;
     for line in text.split_inclusive('\n') {
         let start = line.trim_start();
+        // Works on lines, not on parsed TOML, so that comments and order of the rest survive the signing.
         if start.starts_with('[') {
             is_signature = start.starts_with("[signature]");
         }
@@ -210,6 +209,7 @@ pub(super) fn persona(
     let Some(read) = source.read::<PersonaTable>(findings) else {
         return PersonaText::default();
     };
+    // Read from the raw values: a layer that is dropped below for another problem must not hide this one.
     check_words(&source, &read.value, identity, findings);
     let layers = layers(&source, &read, findings);
     let plain = |said: Option<Spanned<String>>| {

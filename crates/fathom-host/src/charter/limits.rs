@@ -1,4 +1,4 @@
-//! How much of everything a charter may have. What a packet may hold is said in the core.
+//! Limits on the contents of a charter. Limits of a packet are in the core.
 
 use std::ops::RangeInclusive;
 
@@ -11,12 +11,14 @@ pub const FILE_BYTES_MAX: u64 = 256 * 1024;
 pub const HEAD_BYTES_MAX: usize = 16 * 1024;
 
 /// Lists and tables within each other in such a head.
+// The reader is recursive, and no head needs more than two levels.
 pub const HEAD_NESTING_MAX: usize = 8;
 
 /// Entries of a charter's folder, and of each folder in it.
 pub const FILES_MAX: usize = 256;
 
 /// Findings of each kind that one check lists.
+// Also bounds how often a file is read again after a wrong key was taken out of it.
 pub const FINDINGS_MAX: usize = 100;
 
 /// Instructions in the registry.
@@ -32,6 +34,7 @@ pub const NAME_CHARS_MAX: usize = 64;
 pub const DESCRIPTION_CHARS_MAX: usize = 400;
 
 /// Tokens of the smallest packet in which every part has room.
+// Below this the header alone would leave no room for a question.
 pub const MTU_TOKENS_MIN: u64 = 512;
 
 /// Tokens of the largest packet.
@@ -49,13 +52,13 @@ pub const FOCUS_CHARS_MAX: usize = 400;
 /// Characters of what every voter is told.
 pub const COUNCIL_INSTRUCTIONS_CHARS_MAX: usize = 4_000;
 
-/// Tokens of the passages of one seat, when nothing else is said.
+/// Default number of tokens for the passages of one seat.
 pub const PASSAGE_TOKENS_USUAL: u32 = 1_200;
 
 /// Tokens of the passages of one seat.
 pub const PASSAGE_TOKENS: RangeInclusive<u64> = 50..=32_000;
 
-/// Characters of a voter's reasoning, when nothing else is said.
+/// Default number of characters for a voter's reasoning.
 pub const REASONING_CHARS_USUAL: u32 = 600;
 
 /// Characters of a voter's reasoning.

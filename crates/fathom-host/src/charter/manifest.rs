@@ -26,30 +26,32 @@ pub(super) const FILE: &str = "charter.toml";
 /// Programs that a router may name.
 const PROGRAMS: [&str; 3] = [direct::NAME, council::NAME, tools_loop::NAME];
 
-/// How large a packet may be.
+/// Maximum packet size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "MtuRecord", try_from = "MtuRecord")]
 pub enum PacketMtu {
     /// As large as the model's window less the output cap.
     #[default]
     Window,
-    /// So many tokens.
+    /// A fixed number of tokens.
     Tokens(u64),
 }
 
 impl PacketMtu {
-    /// Most tokens of an identity that a packet takes whole, where nothing is known of the window.
+    /// Maximum tokens of an identity that a packet takes whole, if the window is not known.
     pub fn identity_tokens_max(self) -> u64 {
         self.limits().of(HeaderField::Identity, 0)
     }
 
-    /// Most tokens of a persona that a packet takes whole beside an identity of so many.
+    /// Maximum tokens of a persona that a packet takes whole beside an identity of `identity_tokens`.
     pub fn persona_tokens_max(self, identity_tokens: u64) -> u64 {
         let identity = identity_tokens.min(self.identity_tokens_max());
         self.limits().of(HeaderField::Persona, identity)
     }
 
     const fn limits(self) -> HeaderLimits {
+        // The window is not known before a model is chosen, so lengths are checked against no limit but the header's
+        // own.
         let mtu_tokens = match self {
             Self::Window => u64::MAX,
             Self::Tokens(tokens) => tokens,
@@ -89,7 +91,7 @@ impl TryFrom<MtuRecord> for PacketMtu {
     }
 }
 
-/// How the room that is left in a packet of the phase loop is shared out, in thousandths.
+/// Shares of the sections of a phase loop's packet in the room that is left, in thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PacketSections {
     /// The agent roster.
@@ -110,7 +112,7 @@ impl Default for PacketSections {
     }
 }
 
-/// Which program answers which command.
+/// Programs by the command that starts them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandRouter {
     /// The program of `fathom ask`.
@@ -131,7 +133,7 @@ impl Default for CommandRouter {
     }
 }
 
-/// What `charter.toml` says, checked.
+/// Checked contents of `charter.toml`.
 #[derive(Clone, Debug)]
 pub(super) struct CharterManifest {
     pub(super) protocol: CharterVersion,
@@ -400,10 +402,11 @@ fn sections(
     sections
 }
 
-/// A number that is not negative in thousandths, where there are at most so many and that loses nothing.
+/// Converts `number` to thousandths; `None` if it is negative, above `milli_max` or not a multiple of 0.001.
 pub(super) fn thousandths(number: f64, milli_max: u16) -> Option<u16> {
-    /// How far a decimal fraction may lie from the binary one next to it.
+    /// Maximum distance of a decimal fraction from the nearest binary one.
     const ROUNDING: f64 = 1e-9;
+    // Searches the grid instead of rounding: `0.1234` must be refused, and `0.1` must not fail for its binary form.
     let is_same = |milli: &u16| (f64::from(*milli) / 1000.0 - number).abs() < ROUNDING;
     (0..=milli_max).find(is_same)
 }
@@ -417,6 +420,7 @@ fn router(
     let mut router = CommandRouter::default();
     let commands = [
         (said.ask, &PROGRAMS[..], &mut router.ask),
+        // Their commands print the report of one program, so no other can answer them.
         (said.council, &[council::NAME], &mut router.council),
         (said.phases, &[phases::NAME], &mut router.phases),
     ];
@@ -441,10 +445,10 @@ fn router(
     router
 }
 
-/// Why something is no name.
+/// Rule for a name, as its error states it.
 pub(super) const SLUG: &str = "a name starts with a letter, uses only lowercase letters, digits, `-` and `_`, and has at most 64 characters";
 
-/// Whether a text can be a name or an id: it is safe as a file's name and in a terminal.
+/// True if the text can be a name or an ID: it is safe as a file name and in a terminal.
 pub(super) fn is_slug(text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     text.starts_with(|c: char| c.is_ascii_lowercase())

@@ -94,6 +94,7 @@ fn spec(
     if let Some(url) = &base_url
         && let Err(why) = check_url(url.get_ref())
     {
+        // An address with `@` may hold a password, which must not get into an excerpt on the terminal or in a log.
         if url.get_ref().contains('@') {
             source.bad_secret("base_url", url, why, findings);
         } else {
@@ -103,6 +104,7 @@ fn spec(
     if let Some(variable) = &api_key_env
         && let Err(why) = check_variable(variable.get_ref())
     {
+        // People paste the key itself here by mistake, so the value is never shown.
         source.bad_secret("api_key_env", variable, why, findings);
     }
     if let Some(header) = &api_key_header

@@ -28,7 +28,7 @@ pub(super) const SYMBOLS_FILE: &str = "symbols.json";
 pub(super) const KITS_FILE: &str = "kits.json";
 /// The personas of the catalogue.
 pub(super) const AGENTS_FILE: &str = "agents.json";
-/// What a session begins with.
+/// File with the first context of a session.
 pub(super) const CONTEXT_FILE: &str = "context.json";
 
 /// Output tokens of a phase or a task.
@@ -40,7 +40,7 @@ const HISTORY_ENTRIES: RangeInclusive<u32> = 0..=1_000;
 /// Characters of a phase's words.
 const REPLY_CHARS: RangeInclusive<u32> = 40..=20_000;
 
-/// How phases are worked on with a kind of model.
+/// Settings of phases for one kind of model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PhaseRules {
@@ -52,7 +52,7 @@ pub struct PhaseRules {
     pub task_output_tokens: u32,
     /// Latest entries of the session that a phase is shown, as far as they fit.
     pub history_entries: u32,
-    /// Whether the reply is held to its form while it is written.
+    /// True if a grammar constrains the reply while it is generated.
     pub structured: bool,
     /// Longest time of one attempt.
     pub timeout: Millis,
@@ -75,7 +75,6 @@ impl Default for PhaseRules {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WeightedEntry {
-    /// The id.
     pub id: String,
     /// From 0 to 1.
     #[serde(default = "full")]
@@ -86,7 +85,7 @@ const fn full() -> f64 {
     1.0
 }
 
-/// What every session begins with.
+/// First context of every session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SessionSeed {
@@ -121,11 +120,10 @@ pub struct PhasesCharter {
     pub write_scopes: Vec<String>,
     /// The phases in their order.
     pub phases: Vec<PhaseSpec>,
-    /// What every phase is told.
+    /// Instructions shared by all phases.
     pub shared: Vec<String>,
-    /// The catalogue.
     pub catalogue: CharterCatalogue,
-    /// What every session begins with.
+    /// First context of every session.
     pub beginning: SessionSeed,
 }
 
@@ -161,6 +159,7 @@ impl SessionSeed {
     /// Ids from the least to the most worth.
     pub fn ids(of: &[WeightedEntry]) -> Vec<String> {
         let mut of: Vec<&WeightedEntry> = of.iter().rev().collect();
+        // Reversed before a stable sort, so that among equal weights the first of the file counts as worth more.
         of.sort_by(|a, b| a.weight.total_cmp(&b.weight));
         of.into_iter().map(|one| one.id.clone()).collect()
     }
@@ -238,7 +237,7 @@ impl LocalTable {
             structured: self.structured.unwrap_or(usual.structured),
             timeout: self.timeout.map_or(usual.timeout, |said| {
                 parse_time(said.get_ref()).unwrap_or_else(|why| {
-                    source.bad("timeout", &said, why, findings);
+                    source.bad("timeout", &said, why.to_string(), findings);
                     usual.timeout
                 })
             }),
@@ -422,6 +421,7 @@ fn phase(file: &str, text: &str, findings: &mut FindingList) -> PhaseSpec {
                     findings.problem(file, None, CharterProblem::BadValue { key, why });
                 }
             }
+            // The head ends with the first line that is not one of its keys, and that line is part of the prompt.
             _ => break,
         }
         rest = below;
@@ -434,6 +434,7 @@ fn phase(file: &str, text: &str, findings: &mut FindingList) -> PhaseSpec {
         id: id
             .filter(|id| !id.is_empty())
             .unwrap_or_else(|| stem.clone()),
+        // A model may name a phase by its file instead of its id.
         aliases: vec![stem],
         title,
         template: rest.trim().to_owned(),

@@ -1,4 +1,4 @@
-//! What can be wrong in a charter, and where.
+//! Problems of charters, with their places.
 
 use fathom_output::routes::MatrixError;
 use fathom_programs::council::DEPTH_MAX;
@@ -7,17 +7,14 @@ use super::version::{CharterVersion, PROTOCOL, migration};
 use crate::governance::identity::persona_check::PersonaRule;
 use crate::learning::LearnError;
 
-/// What a finding is. Some are warnings, and say so: such a charter can be used.
+/// Kind of a finding. Warnings are among them: such a charter can be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CharterProblem {
     /// A file that must be there is not.
     #[error("missing file `{file}`")]
-    MissingFile {
-        /// The file.
-        file: &'static str,
-    },
-    /// What was learned from past councils cannot be used.
+    MissingFile { file: &'static str },
+    /// The rule learned from past councils cannot be used.
     #[error(transparent)]
     NotLearned(LearnError),
     /// Routes that lead nowhere.
@@ -26,15 +23,14 @@ pub enum CharterProblem {
     /// The file is not TOML.
     #[error("{message}")]
     Syntax {
-        /// What the parser said.
+        /// Message of the parser.
         message: String,
     },
     /// A key that the file cannot have.
     #[error("unknown key `{key}`")]
     UnknownKey {
-        /// The key.
         key: String,
-        /// The key that may have been meant.
+        /// The known key that is most similar.
         nearest: Option<String>,
         /// The keys there are.
         known: Vec<String>,
@@ -42,17 +38,15 @@ pub enum CharterProblem {
     /// A value of another type than the key has.
     #[error("`{key}` has the wrong type: {message}")]
     WrongType {
-        /// The key.
         key: String,
-        /// What was found and what was expected.
+        /// Value that was found and value that was expected.
         message: String,
     },
     /// A key that must be there is not.
     #[error("missing key `{key}`")]
     MissingKey {
-        /// The key.
         key: String,
-        /// How it is written.
+        /// A valid example.
         example: &'static str,
     },
     /// The protocol is of another major version.
@@ -64,21 +58,14 @@ pub enum CharterProblem {
     /// A number above its hard cap.
     #[error("`{key}` is {value}, but the maximum is {cap}")]
     OverCap {
-        /// The key.
         key: String,
-        /// What was asked for.
         value: u64,
         /// The most there may be.
         cap: u64,
     },
     /// A value that does not mean anything.
     #[error("invalid value for `{key}`: {why}")]
-    BadValue {
-        /// The key.
-        key: String,
-        /// Why not.
-        why: String,
-    },
+    BadValue { key: String, why: String },
     /// The file is not UTF-8.
     #[error("the file is not UTF-8 text")]
     NotText,
@@ -102,47 +89,36 @@ pub enum CharterProblem {
     /// Two things have one id.
     #[error("duplicate id `{id}`, first used in {first}")]
     DuplicateId {
-        /// The id.
         id: String,
-        /// Where it was met first.
+        /// Place of the first occurrence.
         first: String,
     },
-    /// A word that names nothing.
+    /// A word that is not among those allowed.
     #[error("unknown name `{word}`")]
     UnknownWord {
-        /// The word.
         word: String,
-        /// The word that may have been meant.
+        /// The allowed word that is most similar.
         nearest: Option<String>,
         /// The words there are.
         known: Vec<String>,
     },
-    /// A text that says nothing.
+    /// A text that is empty.
     #[error("{what} is empty")]
-    Empty {
-        /// Which text.
-        what: String,
-    },
+    Empty { what: String },
     /// A text with more tokens than it may have.
     #[error("`{key}` has {tokens} tokens, but the maximum is {tokens_max}")]
     TooManyTokens {
-        /// The key.
         key: String,
-        /// How many it has.
         tokens: u64,
         /// The most there may be.
         tokens_max: u64,
     },
     /// The head of a Markdown file cannot be read.
     #[error("{why}")]
-    FrontMatter {
-        /// Why not.
-        why: String,
-    },
+    FrontMatter { why: String },
     /// One of the five initial instructions is missing.
     #[error("missing instruction `{key}`")]
     MissingInstruction {
-        /// Its key.
         key: &'static str,
         /// The stage it belongs to.
         stage: &'static str,
@@ -150,17 +126,13 @@ pub enum CharterProblem {
     /// One of the five initial instructions has another stage.
     #[error("instruction `{key}` must have the stage `{stage}`")]
     WrongStage {
-        /// Its key.
         key: &'static str,
         /// The stage it belongs to.
         stage: &'static str,
     },
     /// The file cannot be read.
     #[error("cannot read the file: {cause}")]
-    Unreadable {
-        /// What the system said.
-        cause: String,
-    },
+    Unreadable { cause: String },
     /// A file that no charter has. A warning.
     #[error("unexpected file; ignored")]
     UnknownFile,
@@ -175,9 +147,7 @@ pub enum CharterProblem {
         "{what} has {tokens} tokens, but a packet has room for {tokens_max}; it will be shortened"
     )]
     WillBeShortened {
-        /// Which text.
         what: &'static str,
-        /// How many it has.
         tokens: u64,
         /// The most that a packet takes.
         tokens_max: u64,
@@ -195,9 +165,7 @@ pub enum CharterProblem {
         table: &'static str,
         /// Its key there.
         key: &'static str,
-        /// What it is.
         value: u64,
-        /// What is needed.
         needed: u64,
     },
     /// A list of what may be spawned that leaves out what the council needs.
@@ -205,7 +173,6 @@ pub enum CharterProblem {
     NotAllowed {
         /// The child type or the class.
         word: &'static str,
-        /// The list.
         key: &'static str,
     },
     /// A child type of the council that may not be spawned.
@@ -216,20 +183,15 @@ pub enum CharterProblem {
         /// The child type.
         child_type: &'static str,
     },
-    /// A word that its list has already. A warning.
+    /// A word that is twice in its list. A warning.
     #[error("duplicate word `{word}` in `{list}`")]
-    RepeatedWord {
-        /// The word.
-        word: String,
-        /// The list.
-        list: &'static str,
-    },
+    RepeatedWord { word: String, list: &'static str },
     /// A budget with fewer calls than the council may make. A warning.
     #[error("{calls} calls may not be enough for every vote; {needed} are")]
     FewCalls {
-        /// What there is.
+        /// Calls that the budget allows.
         calls: u64,
-        /// What is enough for everyone.
+        /// Calls that a vote of every seat needs.
         needed: u64,
     },
     /// The signature is not of this identity.
@@ -246,7 +208,6 @@ pub enum CharterProblem {
     /// A key that goes with the next minor version. A warning.
     #[error("`{key}` is deprecated since protocol {since}; use `{instead}`")]
     Deprecated {
-        /// The key.
         key: String,
         /// Since when.
         since: CharterVersion,
@@ -255,10 +216,7 @@ pub enum CharterProblem {
     },
     /// Tools or policies that cannot be used.
     #[error("{cause}")]
-    Gate {
-        /// Why.
-        cause: String,
-    },
+    Gate { cause: String },
     /// A detector that calls no question complex. A warning.
     #[error(
         "sub-chiefs are never asked: a question can give only {signals} of the {signals_min} signals needed"
@@ -312,7 +270,7 @@ impl CharterProblem {
         }
     }
 
-    /// What the user may do about it.
+    /// Next step for the user, as an imperative sentence.
     pub fn hint(&self) -> String {
         match self {
             Self::MissingFile { .. } => {

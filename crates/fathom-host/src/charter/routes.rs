@@ -19,7 +19,7 @@ pub type ChannelRoutes = BTreeMap<String, Vec<ChannelRoute>>;
 pub(super) type RoutesTable = BTreeMap<Spanned<String>, Spanned<Value>>;
 
 impl Charter {
-    /// Where its blocks go: as it says, and where it says nothing as the protocol does.
+    /// Destinations of blocks, with the protocol's defaults for absent keys.
     pub fn routes(&self) -> ChannelRoutes {
         self.routes
             .clone()
@@ -36,6 +36,7 @@ pub(super) fn read(
     let mut rows = Table::new();
     for (name, row) in table {
         let (key, value) = (name.span(), row.span());
+        // One row at a time: the matrix stops at its first error, and each row has a span of its own.
         let row = Table::from_iter([(name.into_inner(), row.into_inner())]);
         match RouteTable::from_routes(&row) {
             Ok(_) => rows.extend(row),

@@ -1,4 +1,4 @@
-//! What a run takes from a charter, and a charter from a run.
+//! Converts a charter to the frame of a run, and a frame back to a charter.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,11 +12,15 @@ use super::problem::CharterProblem;
 use super::{Charter, CharterError, PacketMtu, check_files, identity_persona, read_folder};
 use crate::governance::identity::signature;
 
+/// Texts of a charter's files by their names in its folder.
+pub(crate) type CharterTexts = BTreeMap<String, String>;
+
 impl Charter {
     /// The charter that a run began with, as it stands now.
     pub(crate) fn of_frame(frame: &PacketFrame) -> Result<Self, CharterError> {
         match &frame.charter_folder {
             Some(folder) => Self::load(Path::new(folder), &|_| 0),
+            // `charter` is `NAME VERSION`, and a name has no space.
             None => Self::built_in(frame.charter.split(' ').next().unwrap_or_default()),
         }
     }
@@ -59,16 +63,13 @@ impl Charter {
     }
 
     /// The charter that these files would be.
-    pub(crate) fn of_texts(
-        name: &str,
-        texts: &BTreeMap<String, String>,
-    ) -> Result<Self, CharterError> {
+    pub(crate) fn of_texts(name: &str, texts: &CharterTexts) -> Result<Self, CharterError> {
         let texts = texts.iter();
         let files = texts.map(|(file, text)| (file.clone(), Some(text.clone().into_bytes())));
         check_files(&files.collect(), FindingList::default(), &|_| 0).charter(name)
     }
 
-    /// What every packet of a run under this charter is framed with.
+    /// Frame of every packet of a run under this charter.
     pub fn frame(&self) -> PacketFrame {
         let texts = self.instructions.iter();
         PacketFrame {
@@ -108,6 +109,7 @@ impl Charter {
         // A struct of strings and numbers always has a JSON form, and its keys keep their order.
         let content = serde_json::to_vec(self).unwrap_or_default();
         let mut hash = Sha256::new();
+        // The tag keeps this digest apart from others over the same bytes; its number changes with the form.
         hash.update(b"fathom charter 1\n");
         hash.update(&content);
         let mut digits = String::new();
@@ -119,8 +121,9 @@ impl Charter {
     }
 }
 
-/// The texts of all files that belong to the charter in a folder. What is no text is no part of a charter that loads.
-pub(crate) fn charter_files(folder: &Path) -> Result<BTreeMap<String, String>, CharterError> {
+/// The texts of all files that belong to the charter in a folder. Files that are not UTF-8 are left out, since no
+/// charter with one loads.
+pub(crate) fn charter_files(folder: &Path) -> Result<CharterTexts, CharterError> {
     let files = read_folder(folder, &mut FindingList::default())?.into_iter();
     let texts = files.filter_map(|(file, bytes)| Some((file, String::from_utf8(bytes?).ok()?)));
     Ok(texts.collect())

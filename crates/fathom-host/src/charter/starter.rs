@@ -8,7 +8,7 @@ use super::CharterError;
 use super::built_in;
 use super::manifest::{SLUG, is_slug};
 
-/// What stands for the charter's name in the files.
+/// Placeholder for the charter's name in the files.
 const NAME: &str = "@NAME@";
 
 /// Random bytes in the name of the folder that is not finished yet.
@@ -26,9 +26,7 @@ const FILES: [(&str, &str); 6] = [
 /// A charter that was written.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct WrittenCharter {
-    /// Its name.
     pub name: String,
-    /// Its folder.
     pub folder: PathBuf,
     /// Its files, from the folder.
     pub files: Vec<&'static str>,

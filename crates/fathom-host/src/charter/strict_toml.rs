@@ -21,7 +21,8 @@ const EXCERPT_CHARS_MAX: usize = 96;
 /// Characters that stay to the left of a place far into a line.
 const EXCERPT_CHARS_BEFORE: usize = 32;
 
-/// Edits between a word and the one that may have been meant.
+/// Maximum number of edits between a word and the one suggested for it.
+// With more edits, keys of usual length resemble each other.
 const NEAR_EDITS_MAX: usize = 2;
 
 /// A file, and the part of it that has keys and values.
@@ -33,7 +34,7 @@ pub(super) struct CharterSource<'a> {
     pub(super) keyed: Range<usize>,
 }
 
-/// What a file says, and the keys that were left out because of a complaint.
+/// Contents of a file, and the keys that findings exclude from it.
 #[derive(Debug)]
 pub(super) struct ParsedSource<T> {
     pub(super) value: T,
@@ -45,7 +46,7 @@ pub(super) struct ParsedSource<T> {
 pub(super) struct DroppedKeys(BTreeSet<String>);
 
 impl DroppedKeys {
-    /// Whether this key was there.
+    /// True if the file has this key.
     pub(super) fn has(&self, key: &str) -> bool {
         self.0.contains(key)
     }
@@ -58,8 +59,8 @@ impl<'a> CharterSource<'a> {
         Self { file, text, keyed }
     }
 
-    /// Reads the TOML as a `T`. What is wrong goes to `findings`; a key with a complaint is left out, and reading
-    /// goes on without it. Gives nothing when it is no TOML at all, or when there is no end of complaints.
+    /// Reads the TOML as a `T`. Problems go to `findings`; a key with a problem is left out and reading continues
+    /// without it. `None` if the text is not TOML, or if there are too many problems.
     pub(super) fn read<T: DeserializeOwned + Default>(
         &self,
         findings: &mut FindingList,
@@ -96,6 +97,7 @@ impl<'a> CharterSource<'a> {
         for (span, flaw) in renamed {
             findings.warning(self.file, Some(self.place(&span)), flaw);
         }
+        // serde stops at the first error. To report all, the wrong key is taken out and the file is read again.
         let mut dropped = DroppedKeys::default();
         for _ in 0..limits::FINDINGS_MAX {
             let error = match T::deserialize(Deserializer::from(document.clone())) {
@@ -109,6 +111,7 @@ impl<'a> CharterSource<'a> {
             let key = path.as_ref().and_then(|path| path.last()).cloned();
             let flaw = flaw(error.message(), key.unwrap_or_default());
             self.problem(span.as_ref(), flaw, findings);
+            // Without a place nothing can be taken out, so the next attempt would fail the same way.
             dropped.0.insert(path?.join("."));
         }
         None
@@ -119,6 +122,7 @@ impl<'a> CharterSource<'a> {
         let mut lines = BTreeSet::new();
         for error in errors {
             let span = error.span().unwrap_or_default();
+            // The parser recovers within a line and complains again; only the first complaint helps.
             if lines.insert(self.place(&span).line) {
                 let message = error.message().to_owned();
                 self.problem(Some(&span), CharterProblem::Syntax { message }, findings);
@@ -187,7 +191,7 @@ impl<'a> CharterSource<'a> {
         }
     }
 
-    /// The entries of a list that say something. One that says nothing, and one too many, is a problem.
+    /// The non-empty entries of a list. An empty entry and an entry too many are problems.
     pub(super) fn entries(
         &self,
         what: &'static str,
@@ -215,7 +219,7 @@ impl<'a> CharterSource<'a> {
         entries
     }
 
-    /// Where a span of the keyed part begins, and its line.
+    /// Position where a span of the keyed part begins.
     pub(super) fn place(&self, span: &Range<usize>) -> SourceLocation {
         let start = self.keyed.start.saturating_add(span.start);
         let end = self.keyed.start.saturating_add(span.end);
@@ -223,8 +227,9 @@ impl<'a> CharterSource<'a> {
     }
 }
 
-/// Where a span of `text` begins, and its line.
+/// Position where a span of `text` begins.
 pub(super) fn place(text: &str, span: Range<usize>) -> SourceLocation {
+    // Spans come from parsers that count bytes and may end inside a character.
     let start = text.floor_char_boundary(span.start);
     let end = text.ceil_char_boundary(span.end).max(start);
     let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -240,6 +245,7 @@ pub(super) fn place(text: &str, span: Range<usize>) -> SourceLocation {
         .chars()
         .skip(skipped)
         .take(EXCERPT_CHARS_MAX)
+        // An excerpt goes to a terminal, where control characters of a charter could rewrite the screen.
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
     let shown = excerpt.chars().count();
@@ -279,7 +285,7 @@ fn prune(table: &mut DeTable<'_>, span: &Range<usize>) -> Option<Vec<String>> {
     Some(vec![key])
 }
 
-/// What serde's words mean.
+/// Converts serde's message to a problem.
 fn flaw(message: &str, key: String) -> CharterProblem {
     let mut quoted = message.split('`').skip(1).step_by(2).map(str::to_owned);
     if message.starts_with("unknown field") {
@@ -320,7 +326,7 @@ fn plain_words(message: &str) -> String {
     format!("expected {expected}, found {found}")
 }
 
-/// A word that names nothing among `known`.
+/// The problem of a word that is not in `known`.
 pub(super) fn unknown_word(word: String, known: Vec<String>) -> CharterProblem {
     let nearest = nearest(&word, &known);
     CharterProblem::UnknownWord {
@@ -330,7 +336,7 @@ pub(super) fn unknown_word(word: String, known: Vec<String>) -> CharterProblem {
     }
 }
 
-/// The word of `known` that `word` may have been meant to be.
+/// The word of `known` that is most similar to `word`, if one is similar enough.
 fn nearest(word: &str, known: &[String]) -> Option<String> {
     let close = known.iter().map(|other| (edits(word, other), other));
     let close = close.filter(|(edits, other)| match *edits {
@@ -344,6 +350,7 @@ fn nearest(word: &str, known: &[String]) -> Option<String> {
 /// Letters to put in, take out or change to make one word of another.
 fn edits(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
+    // The table below is quadratic, and a longer word is no misspelt key.
     if from.len() > limits::NAME_CHARS_MAX {
         return usize::MAX;
     }

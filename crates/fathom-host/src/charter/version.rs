@@ -24,7 +24,7 @@ pub struct CharterVersion {
     pub patch: u32,
 }
 
-/// A text that is no version.
+/// A text that is not a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid version; expected MAJOR.MINOR.PATCH, such as 1.0.0")]
 pub struct VersionError;
@@ -49,6 +49,7 @@ impl FromStr for CharterVersion {
 
 fn number(text: &str) -> Option<u32> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    // `1.01.0` would be written back as `1.1.0`, and then no longer be what was signed.
     let is_padded = text.len() > 1 && text.starts_with('0');
     (is_plain && !is_padded)
         .then(|| text.parse().ok())
@@ -80,7 +81,7 @@ impl TryFrom<String> for CharterVersion {
     }
 }
 
-/// How a charter of another major version becomes one of this build's.
+/// Instructions for converting a charter of another major version to the version of this build.
 pub(super) fn migration(said: CharterVersion) -> String {
     let CharterVersion { major, .. } = said;
     let ours = PROTOCOL.major;

@@ -20,7 +20,7 @@ pub(crate) struct TableError {
     pub(crate) why: TableErrorKind,
 }
 
-/// What is wrong with a value.
+/// Problem with a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TableErrorKind {
     /// It is above its hard cap.
@@ -42,7 +42,7 @@ pub(crate) struct BudgetTable {
 }
 
 impl BudgetTable {
-    /// What it says.
+    /// Budget dimensions that the table sets; problems go to `wrong`.
     pub(crate) fn part(&self, wrong: &mut Vec<TableError>) -> PartialBudget {
         let mut part = PartialBudget {
             tokens: self.tokens,
@@ -58,13 +58,14 @@ impl BudgetTable {
         if let Some(time) = &self.time {
             match parse_time(time.get_ref()) {
                 Ok(time) => part.time = Some(time),
-                Err(cause) => senseless("time", time.span(), cause),
+                Err(cause) => senseless("time", time.span(), cause.to_string()),
             }
         }
         if let Some(cost) = &self.cost {
+            // Through its text: the shortest form of the float is what the user wrote, so `0.1` is exactly a tenth.
             match parse_cost(&cost.get_ref().to_string()) {
                 Ok(cost) => part.cost = Some(cost),
-                Err(cause) => senseless("cost", cost.span(), cause),
+                Err(cause) => senseless("cost", cost.span(), cause.to_string()),
             }
         }
         part
@@ -92,7 +93,7 @@ struct StopTable {
 }
 
 impl RecursionTable {
-    /// Where a key's value stands, when it is said.
+    /// Place of a key's value, if the table has the key.
     pub(crate) fn span(&self, key: &str) -> Option<Range<usize>> {
         match key {
             "max_depth" => self.max_depth.as_ref().map(Spanned::span),

@@ -1,6 +1,7 @@
 //! `fathom.toml`: read strictly, with file, line and key in every complaint.
 
 pub(crate) mod limit_tables;
+mod value_error;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,13 +24,15 @@ use crate::error::HostError;
 use crate::governance::identity::TrustConfig;
 use crate::governance::people::ApproverRoster;
 
+pub use value_error::ConfigValueError;
+
 /// Most calls of a run that may be in flight at once, whatever a configuration says.
 pub const CONCURRENCY_MAX: u32 = 4096;
 
-/// Calls of a run in flight at once when nothing else is said.
+/// Default number of calls of a run in flight at once.
 pub const CONCURRENCY: u32 = 128;
 
-/// The budget of a run when nothing else is said.
+/// Default budget of a run.
 pub const BUDGET: Budget = Budget {
     amounts: Amounts {
         tokens: 200_000,
@@ -41,7 +44,7 @@ pub const BUDGET: Budget = Budget {
     time: Millis(300_000),
 };
 
-/// Parts of a budget that were said; the rest stays as it is.
+/// Explicitly set parts of a budget; the others keep their values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PartialBudget {
@@ -60,7 +63,7 @@ pub struct PartialBudget {
 }
 
 impl PartialBudget {
-    /// Whether no part was said.
+    /// True if no dimension is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -87,12 +90,14 @@ impl PartialBudget {
     }
 
     /// Sets one part from text, as in `time=30s`.
-    pub fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), ConfigValueError> {
         let whole = || {
             value
                 .replace('_', "")
                 .parse::<u64>()
-                .map_err(|_| format!("`{value}` is not a whole number"))
+                .map_err(|_| ConfigValueError::NotWhole {
+                    value: value.to_owned(),
+                })
         };
         match key {
             "tokens" => self.tokens = Some(whole()?),
@@ -102,9 +107,9 @@ impl PartialBudget {
             "time" => self.time = Some(parse_time(value)?),
             "cost" => self.cost = Some(parse_cost(value)?),
             _ => {
-                return Err(format!(
-                    "unknown budget dimension `{key}`; expected one of tokens, calls, tools, time, cost, episodes"
-                ));
+                return Err(ConfigValueError::UnknownDimension {
+                    key: key.to_owned(),
+                });
             }
         }
         Ok(())
@@ -112,7 +117,10 @@ impl PartialBudget {
 }
 
 /// Reads `250ms`, `30s`, `5m` or `2h`.
-pub fn parse_time(text: &str) -> Result<Millis, String> {
+pub fn parse_time(text: &str) -> Result<Millis, ConfigValueError> {
+    let complaint = || ConfigValueError::Duration {
+        text: text.to_owned(),
+    };
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);
     let factor = match unit {
@@ -120,27 +128,26 @@ pub fn parse_time(text: &str) -> Result<Millis, String> {
         "s" => 1_000,
         "m" => 60_000,
         "h" => 3_600_000,
-        _ => {
-            return Err(format!(
-                "invalid duration `{text}`; expected e.g. `30s`, `5m` or `2h`"
-            ));
-        }
+        _ => return Err(complaint()),
     };
     number
         .parse::<u64>()
         .ok()
         .and_then(|number| number.checked_mul(factor))
         .map(Millis)
-        .ok_or_else(|| format!("invalid duration `{text}`; expected e.g. `30s`, `5m` or `2h`"))
+        .ok_or_else(complaint)
 }
 
 /// Reads dollars with up to nine decimals, as `0.25`.
-pub fn parse_cost(text: &str) -> Result<Nanodollars, String> {
-    let complaint = || format!("invalid dollar amount `{text}`; expected e.g. `0.25`");
+pub fn parse_cost(text: &str) -> Result<Nanodollars, ConfigValueError> {
+    let complaint = || ConfigValueError::Dollars {
+        text: text.to_owned(),
+    };
     let (whole, fraction) = text
         .trim_start_matches('$')
         .split_once('.')
         .unwrap_or((text.trim_start_matches('$'), ""));
+    // `parse` would accept a sign, and a budget below zero has no meaning.
     let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     if fraction.len() > 9 || !is_number(whole) || !is_number(fraction) || whole.is_empty() {
         return Err(complaint());
@@ -154,18 +161,18 @@ pub fn parse_cost(text: &str) -> Result<Nanodollars, String> {
         .ok_or_else(complaint)
 }
 
-/// What a `fathom.toml` says. Everything may be left out.
+/// Contents of a `fathom.toml`. All keys are optional.
 #[derive(Clone, Debug, Default)]
 pub struct HostConfig {
     /// Data folder.
     pub home: Option<PathBuf>,
     /// Name or folder of the charter.
     pub charter: Option<String>,
-    /// Whether output is JSON.
+    /// True if output is JSON.
     pub json: bool,
-    /// Whether nothing but errors is said.
+    /// True if only errors are printed.
     pub quiet: bool,
-    /// Whether other unfinished runs are left alone.
+    /// True if other unfinished runs are not resumed.
     pub no_resume: bool,
     /// `PROVIDER/NAME` of the main model.
     pub model: Option<String>,
@@ -187,9 +194,9 @@ pub struct HostConfig {
     pub recursion: Option<RecursionPolicy>,
     /// Parameters of `direct`.
     pub direct: Option<direct::DirectConfig>,
-    /// Where the symbols are.
+    /// Location of the symbols.
     pub symbols: SymbolStoreConfig,
-    /// Which people have which roles.
+    /// Roles of people.
     pub people: Option<ApproverRoster>,
     /// The channel on Discord.
     pub discord: Option<DiscordTarget>,
@@ -199,14 +206,14 @@ pub struct HostConfig {
     pub identity: TrustConfig,
 }
 
-/// Channels that are not in the house.
+/// `[channels]` as it stands in the file.
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 struct ChannelsTable {
     discord: Option<Spanned<DiscordTarget>>,
 }
 
-/// What is masked.
+/// `[redaction]` as it stands in the file.
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 struct RedactionTable {
@@ -226,7 +233,7 @@ struct IdentityTable {
 
 impl IdentityTable {
     /// Whom it names; says what cannot be. One key in two parts would be one word that counts twice.
-    fn trust(self) -> Result<TrustConfig, String> {
+    fn trust(self) -> Result<TrustConfig, ConfigValueError> {
         let roles = [
             (CouncilRole::Prime, self.prime),
             (CouncilRole::Lite, self.lite),
@@ -238,10 +245,9 @@ impl IdentityTable {
         let mut keys: Vec<&PublicKey> = Vec::new();
         for key in self.creator.iter().chain(roles.values()) {
             if keys.contains(&key) {
-                return Err(format!(
-                    "`key:{}` is used twice; the creator and each role need different keys",
-                    key.fingerprint()
-                ));
+                return Err(ConfigValueError::SharedKey {
+                    fingerprint: key.fingerprint(),
+                });
             }
             keys.push(key);
         }
@@ -253,7 +259,7 @@ impl IdentityTable {
     }
 }
 
-/// Where the symbols are: in the home unless a Redis server is named.
+/// Location of the symbols: in the home unless a Redis server is named.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SymbolStoreConfig {
@@ -261,15 +267,15 @@ pub struct SymbolStoreConfig {
     pub redis: Option<String>,
     /// Variable that holds the address, which may have a password.
     pub redis_env: Option<String>,
-    /// What the keys on the server begin with.
+    /// Prefix of the keys on the server.
     pub prefix: Option<String>,
 }
 
 impl SymbolStoreConfig {
-    /// What the keys on a server begin with where nothing is said.
+    /// Default prefix of the keys on a server.
     const PREFIX: &'static str = "fathom";
 
-    /// The place that is meant. `read_env` looks up a variable.
+    /// Resolves the location. `read_env` looks up a variable.
     pub fn settle(
         &self,
         read_env: impl Fn(&str) -> Option<String>,
@@ -284,6 +290,7 @@ impl SymbolStoreConfig {
             }
             (Some(variable), None) => read_env(variable)
                 .ok_or_else(|| what(format!("environment variable `{variable}` is not set")))?,
+            // What stands before `@` may be a password, and this file is often checked in.
             (None, Some(address)) if address.contains('@') => {
                 return Err(what(
                     "passwords are not allowed in the file; use `redis_env`".to_owned(),
@@ -351,7 +358,7 @@ impl ConfigSource<'_> {
         }
     }
 
-    /// What a shared table found wrong, as an error of this file.
+    /// Converts the problem of a shared table to an error of this file.
     fn refusal(&self, wrong: TableError) -> HostError {
         match wrong.why {
             TableErrorKind::OverCap { value, cap } => HostError::OverCap {
@@ -367,13 +374,16 @@ impl ConfigSource<'_> {
 }
 
 impl HostConfig {
-    /// Who may decide, whose signature counts, what is masked and where words are sent: whatever `home` says of these
-    /// holds, so that a folder's file cannot take it away. The paths of `home` are meant from `beside`.
+    /// Takes the settings of authority (approvers, trusted keys, masking, channels) from `home`, so that the file of a
+    /// folder cannot override them. Paths in `home` are relative to `beside`.
     pub fn keep_authority_of(&mut self, home: Self, beside: &Path) {
+        // These come from the home's file where it has them: the file of some checkout must not make its author an
+        // approver, trust another key, unmask output or send words elsewhere.
         self.people = home.people.or(self.people.take());
         self.discord = home.discord.or(self.discord.take());
         let rules = home.redaction_rules.map(|rules| beside.join(rules));
         self.redaction_rules = rules.or(self.redaction_rules.take());
+        // The table is taken whole: single keys of a folder mixed with the home's could add up to a majority.
         if home.identity != TrustConfig::default() {
             self.identity = home.identity;
         }
@@ -407,22 +417,23 @@ impl HostConfig {
         let mut wrong = Vec::new();
         let budget = read.budget.part(&mut wrong);
         let recursion = read.recursion.map(|table| table.policy(&mut wrong));
+        // One error at a time, unlike a charter: this file is short, and a command cannot start with half of it.
         if let Some(first) = wrong.into_iter().next() {
             return Err(source.refusal(first));
         }
         let people = read.people.map(|people| {
             let span = people.span();
             let roster = ApproverRoster::new(people.into_inner());
-            roster.map_err(|message| source.complaint(Some(&span), message))
+            roster.map_err(|error| source.complaint(Some(&span), error.to_string()))
         });
         if let Some(discord) = &read.channels.discord {
             let checked = discord.get_ref().check();
-            checked.map_err(|message| source.complaint(Some(&discord.span()), message))?;
+            checked.map_err(|error| source.complaint(Some(&discord.span()), error.to_string()))?;
         }
         let identity = read.identity.map(|table| {
             let span = table.span();
             let trust = table.into_inner().trust();
-            trust.map_err(|message| source.complaint(Some(&span), message))
+            trust.map_err(|error| source.complaint(Some(&span), error.to_string()))
         });
         Ok(Self {
             people: people.transpose()?,
@@ -449,7 +460,7 @@ impl HostConfig {
     }
 }
 
-/// The recursion policy of `ask` when nothing else is said: an answer may be judged, and nothing more.
+/// Default recursion policy of `ask`: it may have an answer reviewed, and nothing more.
 pub fn default_policy() -> RecursionPolicy {
     RecursionPolicy {
         allowed_child_types: vec![direct::CRITIQUE.to_owned()],

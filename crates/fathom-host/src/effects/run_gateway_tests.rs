@@ -70,7 +70,7 @@ impl Desk {
         let folder = tempfile::tempdir().unwrap();
         let platform = FakePlatform::start(options).await.unwrap();
         let charter = charter(&folder.path().join("poster"), &platform);
-        let home = HomeFolder::open(&folder.path().join("home")).unwrap();
+        let home = HomeFolder::open(folder.path().join("home")).unwrap();
         let is_broken = Arc::new(AtomicBool::new(false));
         let journal: Arc<dyn Journal> = Arc::new(BreakableJournal {
             is_broken: Arc::clone(&is_broken),

@@ -1,4 +1,4 @@
-//! Who speaks, who may change it, and who decides.
+//! Identity, its changes, and the decisions of people.
 
 pub mod identity;
 pub mod people;

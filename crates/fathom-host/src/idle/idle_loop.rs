@@ -17,11 +17,12 @@ use crate::charter::Charter;
 use crate::error::HostError;
 use crate::runtime::{NewRun, Runtime};
 
-/// What one idea may use where a charter says nothing else.
+/// Default budget of one idea.
 pub const BUDGET: Budget = Budget {
     amounts: Amounts {
         tokens: 24_000,
         calls: 16,
+        // Nobody watches an idle run, so it may not act.
         tools: 0,
         money: Nanodollars(50_000_000),
         episodes: 5,
@@ -29,26 +30,26 @@ pub const BUDGET: Budget = Budget {
     time: Millis(600_000),
 };
 
-/// Where the blocks of such a run go: nobody outside asked for it, so nobody outside is spoken to.
+/// Channels for the blocks of an idle run: it was not requested from outside, so nothing is sent outside.
 const CHANNELS: [OutputChannel; 3] = [
     OutputChannel::Cli,
     OutputChannel::Council,
     OutputChannel::Memory,
 ];
 
-/// What there is to do in an idle moment.
+/// Task for an idle moment.
 #[derive(Debug)]
 pub enum IdleTurn {
     /// It is none: somebody works on a run.
     Busy(RunId),
-    /// There is no idea that nobody came back to.
+    /// No idea waits for a follow-up.
     Nothing,
     /// An idea, which is the caller's now.
     Seed(Box<ThoughtSeed>),
 }
 
 impl Runtime {
-    /// What is kept for later.
+    /// Store of ideas for later.
     pub fn seeds(&self) -> Result<SeedStore, HostError> {
         Ok(self.home().open_channels()?.seeds())
     }
@@ -59,6 +60,7 @@ impl Runtime {
             limit: RunQuery::LIMIT_MAX,
             filter: RunFilter::Unfinished,
         };
+        // Idle means that no process works on any run: models and cores are shared.
         let unfinished = self.inner.journal.list_runs(&query)?;
         let mut unfinished = unfinished.iter().map(|info| info.run);
         if let Some(run) = unfinished.find(|run| self.is_owned(*run)) {
@@ -121,12 +123,13 @@ pub fn goal(seed: &ThoughtSeed) -> Text {
 pub fn budget(charter: &Charter, most: Budget) -> Budget {
     let own = charter.initiative.over(BUDGET);
     Budget {
+        // The charter may only lower the limits, since nobody agrees to what an idle run costs.
         amounts: own.amounts.min(BUDGET.amounts).min(most.amounts),
         time: own.time.min(BUDGET.time).min(most.time),
     }
 }
 
-/// Parameters and contract of a run that nobody asked for: it runs no command and speaks to nobody outside.
+/// Parameters and contract of a run that nobody requested: it executes no command and sends nothing outside.
 pub fn unasked(params: StagesConfig, contract: Contract) -> (StagesConfig, Contract) {
     let mut routes = params.routes;
     for ways in routes.values_mut() {

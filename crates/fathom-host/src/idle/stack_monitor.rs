@@ -18,9 +18,10 @@ use crate::models::embedded;
 use crate::runtime::Runtime;
 
 /// Time between two beats.
+// Well below the silence that breaks stability, so one lost beat does not.
 const BEAT: Duration = Duration::from_secs(30);
 
-/// How runs came out since the last beat.
+/// Outcomes of runs since the last beat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct OutcomeCounter {
     clean: u32,
@@ -86,6 +87,7 @@ impl StackMonitor {
         let within = Arc::clone(&self.within);
         let beating = async move {
             let mut beats = tokio::time::interval(BEAT);
+            // A suspended machine would otherwise beat many times at once and fake a history.
             beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {
                 beats.tick().await;
@@ -122,6 +124,7 @@ impl SampleWindow {
     }
 
     async fn beat(&self) -> Result<(), HostError> {
+        // Before the lock: it must not be held while two servers are asked.
         let (prime, lite) = tokio::join!(self.is_heard(&self.prime), self.is_heard(&self.lite));
         let mut since = self.since();
         self.stability.note(StabilitySample {
@@ -145,6 +148,7 @@ impl SampleWindow {
             let here = self.runtime.embedded();
             let chosen = here.choose(spec.name());
             let file = chosen.and_then(|chosen| here.file(&chosen.name));
+            // Loading weights takes seconds and gigabytes, too much for every beat.
             return file.is_ok_and(|file| file.is_file());
         }
         let health = fathom_models::health(spec, self.runtime.inner.options.read_env).await;

@@ -8,7 +8,7 @@ use super::{LearnError, TrainingExample, share};
 /// Parts into which the examples are divided.
 pub const FOLDS: usize = 5;
 
-/// How a rule did on examples that it was not fitted to.
+/// Score of a rule on examples that it was not fitted to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FoldScore {
     /// Changes that it foretold.

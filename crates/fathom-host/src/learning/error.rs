@@ -1,4 +1,4 @@
-//! Why nothing was learned.
+//! Reasons why no rule was learned.
 
 use super::{EITHER_MIN, EXAMPLES_MIN};
 
@@ -8,10 +8,7 @@ use super::{EITHER_MIN, EXAMPLES_MIN};
 pub enum LearnError {
     /// There are too few runs.
     #[error("not enough runs to learn from: {count} found, {EXAMPLES_MIN} needed")]
-    TooFew {
-        /// How many there are.
-        count: usize,
-    },
+    TooFew { count: usize },
     /// Nearly all runs are of one kind.
     #[error(
         "sub-chiefs changed {changed} of {count} decisions; at least {EITHER_MIN} changed and {EITHER_MIN} unchanged are \
@@ -25,24 +22,19 @@ pub enum LearnError {
     },
     /// The numbers ran away.
     #[error("cannot learn from the runs: {why}")]
-    Unfit {
-        /// What went wrong.
-        why: String,
-    },
+    Unfit { why: String },
     /// The file is not what a learned rule looks like.
     #[error("line {line}: {message}")]
     Unreadable {
         /// The line, counted from one.
         line: usize,
-        /// What is wrong.
         message: String,
     },
     /// The file says something that a learned rule cannot mean.
     #[error("`{key}` {why}")]
     Senseless {
-        /// The key.
         key: String,
-        /// What is wrong with its value.
+        /// Problem with its value.
         why: String,
     },
 }
@@ -59,7 +51,7 @@ impl LearnError {
         }
     }
 
-    /// What the user may do about it.
+    /// Next step for the user, as an imperative sentence.
     pub fn hint(&self) -> String {
         match self {
             Self::TooFew { .. } | Self::OneSided { .. } => {

@@ -1,4 +1,4 @@
-//! What past councils teach: questions on which recursion changed the decision, and questions on which it did not.
+//! Examples from past councils: questions on which recursion changed the decision, and questions on which it did not.
 
 use std::collections::BTreeMap;
 

@@ -22,7 +22,7 @@ pub(super) const MICRO: f64 = 1_000_000.0;
 /// Largest number that a rule may have in it; beyond, a float has no millionths any more.
 pub(super) const NUMBER_MAX: f64 = 1_000_000_000.0;
 
-/// How a feature is spread over the examples.
+/// Mean and spread of a feature over the examples.
 struct FeatureSpread {
     mean: f64,
     /// Standard deviation; zero where it never varies.
@@ -45,6 +45,7 @@ impl FeatureSpread {
     }
 
     fn standardise(&self, features: &QuestionFeatures, feature: QuestionFeature) -> f64 {
+        // A constant feature would divide by zero and spoil all weights with NaN.
         if self.scale == 0.0 {
             return 0.0;
         }
@@ -112,6 +113,7 @@ pub(super) fn fit(examples: &[TrainingExample]) -> Result<LearnedRule, LearnErro
 
 /// The search for weights panics where it comes to no end; that is its examples' error.
 pub(super) fn guarded<T>(search: impl FnOnce() -> Result<T, Failed>) -> Result<T, LearnError> {
+    // The library's line search panics when it does not converge, which a user's data can cause.
     match catch_unwind(AssertUnwindSafe(search)) {
         Ok(fitted) => fitted.map_err(|failed| unfit(&failed)),
         Err(_) => Err(unfit(&"the search for weights does not converge")),

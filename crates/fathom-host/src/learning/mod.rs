@@ -18,36 +18,38 @@ pub use error::LearnError;
 pub use rule_file::read;
 
 /// Fewest examples to learn from.
+// Five folds of eight; with fewer a single example decides a fold.
 pub const EXAMPLES_MIN: usize = 40;
 
 /// Fewest examples of either kind.
 pub const EITHER_MIN: usize = 8;
 
 /// Most examples that are looked at; of more, the first.
+// The matrix is dense and held in memory.
 pub const EXAMPLES_MAX: usize = 100_000;
 
 /// A past run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrainingExample {
-    /// What the detector saw in its question.
+    /// Features that the detector found in its question.
     pub features: QuestionFeatures,
-    /// Whether the decision with sub-chiefs was another than the chiefs' own.
+    /// True if the decision with sub-chiefs differed from the chiefs' own.
     pub changed: bool,
 }
 
-/// What was learned, and how good it is.
+/// A learned rule with its scores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrainedRule {
     /// The rule, fitted to all examples.
     pub learned: LearnedRule,
-    /// How rules fitted to four fifths of the examples did on the other fifth, each fifth once.
+    /// Cross-validated scores: rules fitted to four fifths of the examples, tested on the other fifth, each fifth once.
     pub folds: Vec<FoldScore>,
     /// All folds together.
     pub whole: FoldScore,
 }
 
 impl TrainedRule {
-    /// Whether it is better than always giving the commoner answer.
+    /// True if the rule is better than always giving the more frequent answer.
     pub fn beats_baseline(&self) -> bool {
         self.whole.right() > self.whole.baseline_right
     }
@@ -71,6 +73,7 @@ pub fn train(examples: &[TrainingExample]) -> Result<TrainedRule, LearnError> {
     let folds = cross_validation::cross_validate(examples)?;
     let whole = cross_validation::sum(&folds);
     let mut learned = logistic_regression::fit(examples)?;
+    // Scores of the folds, not of the final fit, which has seen all examples.
     learned.accuracy = whole.accuracy();
     learned.baseline = whole.baseline();
     Ok(TrainedRule {

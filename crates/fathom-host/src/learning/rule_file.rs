@@ -117,7 +117,7 @@ fn write_folds(text: &mut String, trained: &TrainedRule) -> std::fmt::Result {
     Ok(())
 }
 
-/// What a feature does, for people.
+/// Describes the effect of a feature for people.
 fn effect(weight: &FeatureWeight) -> String {
     let meaning = weight.feature.meaning();
     if weight.scale_micro == 0 {
@@ -150,6 +150,7 @@ pub fn read(text: &str) -> Result<LearnedRule, LearnError> {
         line: error.span().map_or(1, |span| line(text, span.start)),
         message: error.message().lines().collect::<Vec<_>>().join(", "),
     })?;
+    // A rule of another version weighs other features, so its numbers would be misread.
     if file.version != LearnedRule::VERSION {
         let why = format!(
             "is {}, but this build reads {}",

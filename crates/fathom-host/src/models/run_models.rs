@@ -25,6 +25,7 @@ impl RunModels {
         embedded: &EmbeddedModels,
         read_env: fn(&str) -> Option<String>,
     ) -> Result<Self, HostError> {
+        // Roles with the same settings share one connection, and so its rate limit and its health.
         let mut known: Vec<(&ModelSpec, Arc<dyn Model>)> = Vec::new();
         let mut connect = |role: ModelRole| -> Result<Arc<dyn Model>, HostError> {
             let spec = models.get(role);
@@ -47,6 +48,7 @@ impl RunModels {
     }
 
     /// The models of a run that is only taken over to end it. None is asked, so no key and no weights need be there.
+    // For runs that are only ended: their servers, keys and weights may be gone.
     pub(crate) fn unasked(models: &ModelSet) -> Self {
         let unasked = |role: ModelRole| -> Arc<dyn Model> {
             let id = models.get(role).id.clone();
@@ -110,6 +112,7 @@ impl Model for NamedModel {
 
     /// No token is shorter than a byte.
     fn count(&self, text: &str) -> u64 {
+        // One token per byte is the upper bound for any tokenizer.
         text.len() as u64
     }
 

@@ -141,7 +141,7 @@ impl Runtime {
             let offered = self.inner.gates.offered(charter, &BTreeMap::new()).await;
             offered.map_err(|cause| HostError::Tools {
                 name: charter.name.clone(),
-                cause,
+                cause: Box::new(cause),
             })?
         } else {
             Vec::new()

@@ -80,7 +80,7 @@ impl Runtime {
             .await
             .map_err(|cause| HostError::Tools {
                 name: charter.name.clone(),
-                cause,
+                cause: Box::new(cause),
             })?;
         let names = facts.iter().map(|facts| facts.spec.name.clone()).collect();
         let tools = facts.into_iter().map(|facts| OfferedTool {

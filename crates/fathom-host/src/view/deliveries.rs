@@ -60,6 +60,7 @@ impl DeliveriesView {
                 let sent = serde_json::from_str::<DeliveryReport>(answer.as_str());
                 (ask, sent.unwrap_or_default())
             }
+            // Settled without deliveries: a block that stays open would hold back all later ones on the screen.
             EventKind::Refused { ask, .. } => (ask, DeliveryReport::default()),
             _ => return,
         };

@@ -51,6 +51,7 @@ impl EffectView {
     }
 
     fn go(&mut self, state: EffectState) {
+        // Retries repeat a state; the path lists only changes.
         if self.state != state {
             self.state = state;
             self.path.push(state);
@@ -109,6 +110,7 @@ impl EffectsView {
             }
             EventKind::Signal(Signal::Decide { ask, allow, by, .. }) => {
                 if let Some(deed) = self.0.get_mut(ask)
+                    // A decision that comes after the expiry changes nothing.
                     && deed.state == EffectState::AwaitingApproval
                 {
                     deed.person = Some((*allow, by.clone()));

@@ -1,4 +1,4 @@
-//! What a drill does, as it stands in its parameters.
+//! Parameters of a drill.
 
 use fathom_core::budget::amounts::Amounts;
 use fathom_core::contract::spawn::{SpawnClass, SpawnTrigger};
@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use super::NAME;
 
-/// How a drill ends when its rounds are over.
+/// Ending of a drill once its rounds are over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DrillEnding {
     /// With a result.
     #[default]
     Finish,
-    /// With a result, and in the same breath it asks for a child and a call that nobody waits for.
+    /// With a result, while it asks for a child and a call that it does not wait for.
     Abrupt,
     /// It says that it failed.
     Fail,
@@ -27,7 +27,7 @@ pub enum DrillEnding {
     Idle,
 }
 
-/// What a drill does.
+/// Parameters of a drill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[expect(
@@ -35,7 +35,7 @@ pub enum DrillEnding {
     reason = "each is a switch of its own in the parameters"
 )]
 pub struct DrillConfig {
-    /// What the models are asked; each call adds its place.
+    /// Prompt of the model calls; each call adds its place.
     pub prompt: String,
     /// Rounds, one after another.
     pub rounds: u32,
@@ -45,28 +45,27 @@ pub struct DrillConfig {
     pub output_tokens_max: u32,
     /// Output cap below which a call is of no use.
     pub output_tokens_min: u32,
-    /// How replies come back.
+    /// Arrival of replies.
     pub delivery: ReplyMode,
     /// Longest time of one attempt.
     pub timeout: Millis,
-    /// Whether it waits for a person when a model cannot be reached.
+    /// True if it waits for a person when a model cannot be reached.
     pub waits_out_outages: bool,
     /// Children, each in its round.
     pub children: Vec<DrillChild>,
     /// Effects, each in its round.
     pub effects: Vec<DrillEffect>,
-    /// How many open calls of a round it gives up when the first of them is answered.
+    /// Number of open calls of a round that it cancels when the first of them is answered.
     pub cancels: u32,
-    /// How many asks that failed or were refused it makes again.
+    /// Number of failed or refused asks that it repeats.
     pub retries: u32,
-    /// Whether it wants an effect that certainly did not happen again until it did. What was denied it wants no
-    /// more, unless nobody said anything in time.
+    /// True if it repeats an effect that certainly did not happen until it does. It does not repeat a denied one,
+    /// unless the reason was that nobody decided in time.
     pub insists: bool,
-    /// Whether it has a text shortened in each round.
+    /// True if it has a text shortened in each round.
     pub summarises: bool,
-    /// Whether it shows a block in each round.
+    /// True if it emits a block in each round.
     pub emits: bool,
-    /// How it ends.
     pub ending: DrillEnding,
 }
 
@@ -111,19 +110,16 @@ impl DrillConfig {
 pub struct DrillChild {
     /// In which round, counted from zero. Those of one round are asked for together.
     pub round: u32,
-    /// What kind of episode.
+    /// Type of the child episode.
     pub child_type: ChildType,
-    /// What for.
     pub class: SpawnClass,
-    /// Why.
     pub trigger: SpawnTrigger,
     /// The least it needs.
     pub at_least: Amounts,
     /// The most it may cost.
     pub at_most: Amounts,
-    /// What it may do; as much as its parent when nothing is said.
+    /// Contract of the child; its parent's if absent.
     pub contract: Option<Contract>,
-    /// What it does.
     pub drill: DrillConfig,
 }
 
@@ -149,6 +145,5 @@ pub struct DrillEffect {
     /// In which round, counted from zero.
     #[serde(default)]
     pub round: u32,
-    /// What.
     pub request: EffectRequest,
 }

@@ -1,8 +1,8 @@
-//! How often something goes wrong.
+//! Rate of faults.
 
 use crate::sim::rng::SimRng;
 
-/// Which of many things go wrong.
+/// Selection of requests that fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FaultRate {
     /// None.
@@ -14,7 +14,7 @@ pub enum FaultRate {
     First(u64),
     /// Every n-th.
     Every(u64),
-    /// So many in a thousand, by chance.
+    /// This many in a thousand, by chance.
     Permille(u64),
 }
 
@@ -23,7 +23,7 @@ pub enum FaultRate {
 pub(crate) struct FaultTally(u64);
 
 impl FaultTally {
-    /// Whether the next one does.
+    /// True if the next request fails.
     pub(crate) fn next(&mut self, when: FaultRate, rng: &mut SimRng) -> bool {
         self.0 += 1;
         match when {

@@ -23,18 +23,18 @@ use crate::loopback_server::{LoopbackServer, converse};
 use request::{PlatformAnswer, PlatformRequest};
 use state::PlatformState;
 
-/// How a platform behaves.
+/// Behaviour of a platform.
 #[derive(Clone, Debug)]
 pub struct PlatformOptions {
     /// Port to listen on; zero takes a free one.
     pub port: u16,
-    /// What the API wants as a bearer token, and the pages as a password.
+    /// Bearer token of the API, and password of the pages.
     pub token: String,
-    /// Where the chance in [`FaultRate::Permille`] begins.
+    /// Seed for the chance in [`FaultRate::Permille`].
     pub seed: u64,
-    /// Whether a second post or reply with the same `Idempotency-Key` gives the first one back.
+    /// True if a second post or reply with the same `Idempotency-Key` returns the first one.
     pub dedupe: bool,
-    /// How often a post or reply is looked for in vain before it is shown.
+    /// Number of lookups that miss a post or reply before it is shown.
     pub visible_after: u32,
     /// API requests that are answered with 429.
     pub limit: FaultRate,
@@ -44,11 +44,11 @@ pub struct PlatformOptions {
     pub fail_late: FaultRate,
     /// Commits whose answer is lost with its connection.
     pub lose: FaultRate,
-    /// How long every answer takes.
+    /// Latency of every answer.
     pub latency: Duration,
-    /// Whether the pages have moved: other ids, other labels, buttons elsewhere.
+    /// True if the pages have changed: other IDs, other labels, buttons elsewhere.
     pub drift: bool,
-    /// What a visitor says under every new post.
+    /// Comment of a visitor under every new post.
     pub visitor: Option<String>,
 }
 
@@ -101,12 +101,12 @@ impl FakePlatform {
         })
     }
 
-    /// Where it is, without a slash at the end.
+    /// Base URL, without a trailing slash.
     pub fn url(&self) -> String {
         self.listening.url()
     }
 
-    /// What the API wants as a bearer token, and the pages as a password.
+    /// Bearer token of the API, and password of the pages.
     pub fn token(&self) -> String {
         self.lock().options.token.clone()
     }
@@ -131,12 +131,12 @@ impl FakePlatform {
         self.lock().add_comment(post, author, text)
     }
 
-    /// How many requests of a kind came, the refused ones included.
+    /// Number of requests of a kind so far, refused ones included.
     pub fn requests(&self, kind: RequestKind) -> u64 {
         self.lock().counts.get(&kind).copied().unwrap_or_default()
     }
 
-    /// Waits until so many requests are being answered.
+    /// Waits until this many requests are being answered.
     pub async fn until_in_flight(&self, requests: usize) {
         // The sender is this platform's own.
         let _ = self

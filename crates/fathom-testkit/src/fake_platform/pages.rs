@@ -14,7 +14,7 @@ label{display:block;margin:.6rem 0}input,textarea{display:block;width:100%;font:
 button{font:inherit;padding:.3rem 1.2rem}article,.comment{border:1px solid #bbb;padding:.2rem 1rem;margin:1rem 0}\
 .text{white-space:pre-wrap;overflow-wrap:anywhere}";
 
-/// What things are called on the pages, which is not for ever.
+/// Names on the pages, which change over time.
 struct PageNames {
     drift: bool,
 }
@@ -34,7 +34,7 @@ impl PageNames {
         }
     }
 
-    /// What a button says.
+    /// Label of a button.
     fn label<'a>(&self, usual: &'a str) -> &'a str {
         match usual {
             _ if !self.drift => usual,

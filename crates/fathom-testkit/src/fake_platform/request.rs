@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::model_server::http::RawRequest;
 
-/// What a request is about.
+/// Kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RequestKind {
     /// A post or a reply is to be made, over the API or by a form.
@@ -82,7 +82,7 @@ impl PlatformRequest {
     }
 }
 
-/// What becomes of a request.
+/// Fate of a request.
 pub(crate) enum PlatformAnswer {
     Sent(PlatformResponse),
     /// The connection is dropped.

@@ -1,4 +1,4 @@
-//! What is on the platform, and what is wrong with it today.
+//! State of the platform, and its present faults.
 
 use std::collections::BTreeMap;
 
@@ -17,17 +17,14 @@ const TEXT_CHARS_MAX: usize = 12_000;
 /// A post.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlatformPost {
-    /// Its number.
     pub id: u64,
     /// The key it came with.
     pub key: Option<String>,
-    /// The title.
     pub title: String,
-    /// The text.
     pub text: String,
-    /// When it is to appear, as its author wrote it.
+    /// Time of publication, as its author wrote it.
     pub schedule: Option<String>,
-    /// How often it was looked for so far.
+    /// Number of lookups so far.
     #[serde(skip)]
     pub(super) lookups: u32,
 }
@@ -35,28 +32,21 @@ pub struct PlatformPost {
 /// A comment on a post, by a visitor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlatformComment {
-    /// Its number.
     pub id: u64,
-    /// The post.
     pub post: u64,
-    /// Who wrote it.
     pub author: String,
-    /// The text.
     pub text: String,
 }
 
 /// The answer of the account's owner to a comment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlatformReply {
-    /// Its number.
     pub id: u64,
-    /// The comment.
     pub comment: u64,
     /// The key it came with.
     pub key: Option<String>,
-    /// The text.
     pub text: String,
-    /// How often it was looked for so far.
+    /// Number of lookups so far.
     #[serde(skip)]
     pub(super) lookups: u32,
 }
@@ -75,7 +65,7 @@ pub(super) enum PlatformDraft {
     },
 }
 
-/// What was made.
+/// An item that was created.
 pub(super) enum CreatedItem {
     Post(PlatformPost),
     Reply(PlatformReply),
@@ -134,7 +124,7 @@ impl PlatformState {
         fails.then(|| PlatformResponse::error(503, "unavailable", "try again later"))
     }
 
-    /// What the author of a commit hears of it.
+    /// Answer that the author of a commit receives.
     pub(super) fn tell(&mut self, response: PlatformResponse) -> PlatformAnswer {
         if self.lost.next(self.options.lose, &mut self.rng) {
             return PlatformAnswer::Lost;
@@ -149,7 +139,7 @@ impl PlatformState {
         PlatformAnswer::Sent(response)
     }
 
-    /// Why a draft cannot be taken, if so.
+    /// First problem with a draft.
     pub(super) fn objection(&self, draft: &PlatformDraft) -> Option<String> {
         let text = match draft {
             PlatformDraft::Post { title, text, .. } => {
@@ -225,7 +215,7 @@ impl PlatformState {
         }
     }
 
-    /// The posts that are meant and can be seen; each look brings the hidden ones nearer.
+    /// The visible posts that match; each lookup brings the hidden ones nearer.
     pub(super) fn look_for_posts(
         &mut self,
         meant: impl Fn(&PlatformPost) -> bool,

@@ -31,20 +31,22 @@ pub struct Sent {
 }
 
 impl Sent {
+    /// Input tokens of the request, as the host measures it.
     pub fn input_tokens(&self) -> u64 {
         samples::measure(&self.request, None).input_tokens
     }
 }
 
-/// When the log becomes durable.
+/// Moment at which the log becomes durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disk {
     /// With every record.
     Quick,
-    /// When the test says so.
+    /// On command of the test.
     Slow,
 }
 
+/// A run with its log and clock. Only the test moves them on.
 pub struct ManualHost {
     pub run: Run,
     pub log: Journal,
@@ -54,9 +56,9 @@ pub struct ManualHost {
     pub window_tokens: Option<u64>,
     /// The earlier answer to every call that may use one.
     pub recalled: Option<ModelReply>,
-    /// What is to be carried out, measuring and waiting left out.
+    /// Commands to carry out, without measuring and waiting.
     pub steps: Vec<HostStep>,
-    /// What the run waits for, as of the last event.
+    /// State that the run waits in, as of the last event.
     pub waiting: Option<RunWait>,
     programs: Arc<dyn ProgramFactory>,
     epoch: Epoch,
@@ -87,6 +89,7 @@ impl ManualHost {
         desk
     }
 
+    /// Starts the run with its root episode.
     pub fn start(&mut self, started: EpisodeSpec) {
         let steps = self.run.start(&mut self.log, self.now, started);
         self.take_in(steps);
@@ -135,6 +138,7 @@ impl ManualHost {
         }
     }
 
+    /// Delivers an event to an episode.
     pub fn deliver(&mut self, episode: &EpisodeId, kind: EventKind) {
         let steps = self
             .run
@@ -142,6 +146,7 @@ impl ManualHost {
         self.take_in(steps);
     }
 
+    /// Delivers a signal to the run.
     pub fn signal(&mut self, signal: &Signal) {
         let steps = self.run.signal(&mut self.log, self.now, signal);
         self.take_in(steps);
@@ -157,10 +162,12 @@ impl ManualHost {
         }
     }
 
+    /// Makes the whole log durable.
     pub fn flush_all(&mut self) {
         self.flush(self.log.end());
     }
 
+    /// Moves the clock on.
     pub fn wait(&mut self, span: Millis) {
         self.now = self.now.plus(span);
     }
@@ -194,7 +201,7 @@ impl ManualHost {
         }
     }
 
-    /// How many calls went out and were not taken yet.
+    /// Number of calls that went out and were not taken yet.
     pub fn calls_out(&self) -> usize {
         self.steps
             .iter()
@@ -202,6 +209,7 @@ impl ManualHost {
             .count()
     }
 
+    /// Answers a call that went out.
     pub fn answer(&mut self, sent: &Sent, outcome: ModelCallOutcome) {
         let kind = EventKind::ModelReplied {
             ask: sent.ask,
@@ -212,6 +220,7 @@ impl ManualHost {
         self.deliver(&sent.episode, kind);
     }
 
+    /// Answers a call with a reply of the model.
     pub fn reply(&mut self, sent: &Sent, text: &str) {
         let reply = samples::reply(sent.input_tokens(), text);
         self.answer(sent, ModelCallOutcome::Replied(reply));
@@ -226,10 +235,12 @@ impl ManualHost {
         self.answer(sent, ModelCallOutcome::Replied(reply));
     }
 
+    /// Answers a call with a failure.
     pub fn fail(&mut self, sent: &Sent, failure: ModelFailure) {
         self.answer(sent, ModelCallOutcome::Failed(failure));
     }
 
+    /// Delivers words of a reply that is not complete.
     pub fn delta(&mut self, sent: &Sent, words: &str) {
         let kind = EventKind::ModelDelta {
             ask: sent.ask,
@@ -315,6 +326,7 @@ impl ManualHost {
         })
     }
 
+    /// Settles an effect.
     pub fn settle(&mut self, place: &Place, outcome: EffectOutcome) {
         let kind = EventKind::settled(place.ask, outcome);
         self.deliver(&place.episode, kind);
@@ -349,7 +361,7 @@ impl ManualHost {
             .collect()
     }
 
-    /// What the root left, once that is durable and told.
+    /// Result of the root, once it is durable and reported.
     #[track_caller]
     pub fn result(&self) -> &EpisodeResult {
         let told = self.steps.iter().find_map(|step| match step {
@@ -362,6 +374,7 @@ impl ManualHost {
         }
     }
 
+    /// True once the run has a result.
     pub fn is_over(&self) -> bool {
         self.run.result().is_some()
     }
@@ -379,7 +392,7 @@ impl ManualHost {
         self.take_over();
     }
 
-    /// A new owner reads the journal and goes on. What the fold gives must be what was written down.
+    /// A new owner reads the journal and continues. The fold must give what was recorded.
     pub fn take_over(&mut self) {
         self.epoch = Epoch(self.epoch.0 + 1);
         self.run = refold(&self.log, self.epoch, &self.programs);

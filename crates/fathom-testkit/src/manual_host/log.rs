@@ -13,13 +13,14 @@ pub struct Entry {
     pub head: Digest,
 }
 
+/// The records of a run, in memory.
 #[derive(Clone, Debug, Default)]
 pub struct Journal {
     pub entries: Vec<Entry>,
 }
 
 impl Journal {
-    /// How far it reaches.
+    /// Position after the last record.
     pub fn end(&self) -> LogPosition {
         LogPosition(self.entries.len() as u64)
     }
@@ -37,14 +38,14 @@ impl Journal {
             .map(|entry| &entry.record)
     }
 
-    /// What happened to one episode.
+    /// Events of one episode.
     pub fn events(&self, episode: &EpisodeId) -> Vec<EventKind> {
         self.of(episode)
             .map(|record| record.event.kind.clone())
             .collect()
     }
 
-    /// What one episode wanted done.
+    /// Commands of one episode.
     pub fn commands(&self, episode: &EpisodeId) -> Vec<Command> {
         self.of(episode)
             .flat_map(|record| record.commands.clone())
@@ -67,7 +68,7 @@ impl RecordLog for Journal {
     }
 }
 
-/// Tells records apart; nobody here forges a chain.
+/// A head that only tells records apart; tests forge no chains.
 fn head(episode: &EpisodeId, seq: u64) -> Digest {
     let mut digest = Digest::default();
     let name = format!("{episode}@{seq}");

@@ -18,7 +18,7 @@ use fathom_core::packet::{Packet, PacketFrame};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars, Timestamp};
 
-/// When every run of these tests begins.
+/// Start of every run in these tests.
 pub const BEGIN: Timestamp = Timestamp(1_000_000);
 
 /// The time every episode has unless its test says otherwise.
@@ -45,6 +45,7 @@ pub const TOOL: &str = "post";
 /// The kind of child that [`contract`] allows and [`spawn`] asks for.
 pub const HELPER: &str = "helper";
 
+/// A budget of these amounts, with the time that all samples have.
 pub fn budget(amounts: Amounts) -> Budget {
     Budget {
         amounts,
@@ -75,6 +76,7 @@ pub const CLASSES: [SpawnClass; 5] = [
     SpawnClass::Work,
 ];
 
+/// A program without parameters.
 pub fn program(name: &str) -> ProgramSpec {
     ProgramSpec {
         name: name.to_owned(),
@@ -129,6 +131,7 @@ pub fn request(prompt: &str) -> ModelRequest {
     }
 }
 
+/// A model call with a prompt and an output cap of these sizes.
 pub fn call(input: usize, output: u32) -> Ask {
     Ask::Model(Box::new(model_ask(input, output)))
 }
@@ -152,10 +155,12 @@ pub fn spawn_request(name: &str) -> SpawnRequest {
     }
 }
 
+/// A child that runs the script `name`.
 pub fn spawn(name: &str) -> Ask {
     Ask::Spawn(Box::new(spawn_request(name)))
 }
 
+/// Target of the sample effects.
 pub fn target() -> EffectTarget {
     EffectTarget {
         tenant: "acme".into(),
@@ -165,6 +170,7 @@ pub fn target() -> EffectTarget {
     }
 }
 
+/// A sample effect about `event`, which makes its key unique.
 pub fn effect_request(event: &str) -> EffectRequest {
     EffectRequest {
         tool: TOOL.into(),
@@ -176,14 +182,17 @@ pub fn effect_request(event: &str) -> EffectRequest {
     }
 }
 
+/// An ask for a sample effect.
 pub fn effect(event: &str) -> Ask {
     Ask::Effect(effect_request(event))
 }
 
+/// An end with success.
 pub fn finish(answer: Option<&str>) -> Ask {
     Ask::Finish(Box::new(verdict(answer)))
 }
 
+/// A success with this answer.
 pub fn verdict(answer: Option<&str>) -> ProgramVerdict {
     ProgramVerdict {
         status: EpisodeStatus::Ok,
@@ -213,7 +222,7 @@ pub fn measure(request: &ModelRequest, window_tokens: Option<u64>) -> RequestEst
     }
 }
 
-/// What a host that counts bytes says.
+/// Measurement of a host that counts bytes.
 pub fn measured(
     ask: AskId,
     request: &ModelRequest,
@@ -230,6 +239,7 @@ pub fn measured(
     }
 }
 
+/// Usage of these tokens, and of nothing else.
 pub fn usage(input_tokens: u64, output_tokens: u64) -> TokenUsage {
     TokenUsage {
         input_tokens,
@@ -252,7 +262,7 @@ pub fn reply(input_tokens: u64, text: &str) -> ModelReply {
     }
 }
 
-/// What a provider that asks for fewer requests says. It bills nothing.
+/// Failure of a rate-limited provider. It bills nothing.
 pub fn rate_limited(retry_after: Millis) -> ModelFailure {
     ModelFailure {
         retry_after: Some(retry_after),
@@ -268,7 +278,7 @@ pub fn billed(kind: FailureKind, input_tokens: u64, output_tokens: u64) -> Model
     }
 }
 
-/// What a person decides about.
+/// Digest that a person's decision is bound to.
 pub const BINDING: Digest = Digest([7; 32]);
 
 /// Terms that any person meets at any time.

@@ -17,7 +17,7 @@ use fathom_programs::BuiltInPrograms;
 
 use super::samples::verdict;
 
-/// What a script heard.
+/// Signal that a script received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heard {
     Delta(AskId, u16, String),
@@ -75,7 +75,7 @@ impl Scripts {
         self
     }
 
-    /// What all episodes that run the script `name` heard so far.
+    /// Signals received so far by all episodes that run the script `name`.
     pub fn heard(&self, name: &str) -> Vec<Heard> {
         let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         notes

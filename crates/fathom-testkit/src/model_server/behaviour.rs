@@ -1,4 +1,4 @@
-//! What the server does with a request.
+//! Behaviour of the server for a request.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,14 +38,13 @@ impl ServerBehaviour for BehaviourQueue {
     }
 }
 
-/// What happens with one request.
+/// Behaviour for one request.
 #[derive(Clone, Debug)]
 pub struct ReplyBehaviour {
     /// Time before the answer.
     pub latency: Duration,
     /// Held before a whole answer, and before every chunk of a streamed one.
     pub gate: Option<ChunkGate>,
-    /// The answer.
     pub act: ServerAction,
 }
 
@@ -85,13 +84,12 @@ pub enum ServerAction {
 /// A model's reply as the server tells it.
 #[derive(Clone, Debug)]
 pub struct ReplyScript {
-    /// What the model says.
+    /// Text of the reply.
     pub text: String,
     /// Tools that it wants called, each with its arguments as JSON text.
     pub calls: Vec<(String, String)>,
-    /// Why it stopped.
     pub finish: FinishCode,
-    /// What it claims to have used.
+    /// Usage that the server reports.
     pub usage: ReportedUsage,
     /// The pieces of a streamed reply; words when not given.
     pub chunks: Option<Vec<String>>,
@@ -99,7 +97,7 @@ pub struct ReplyScript {
     pub cut_after: Option<usize>,
 }
 
-/// Why the model stopped, in the words of each wire format.
+/// Finish reason, in the words of each wire format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FinishCode {
     /// It was done.
@@ -114,7 +112,7 @@ pub enum FinishCode {
     Missing,
 }
 
-/// What the server says was used.
+/// Usage that the server reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportedUsage {
     /// One token for every word.
@@ -201,7 +199,7 @@ impl ReplyBehaviour {
         })
     }
 
-    /// Bytes that are no HTTP.
+    /// Bytes that are not HTTP.
     pub fn garbage() -> Self {
         Self::of(ServerAction::Garbage(
             b"\x00\x17SSH-2.0-not-http\r\n\r\n".to_vec(),
@@ -292,7 +290,7 @@ impl ReplyBehaviour {
     }
 }
 
-/// Holds a server back until the test lets it go on, one step at a time.
+/// Holds a server back until the test releases it, one step at a time.
 #[derive(Clone, Debug)]
 pub struct ChunkGate(Arc<Semaphore>);
 

@@ -9,7 +9,7 @@ use super::http::{ClientGone, HttpConnection, head, streamed_head};
 use super::request_log::RequestLog;
 use super::wire::SeenRequest;
 
-/// Whether the connection takes another request.
+/// Readiness of a connection for another request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NextRequest {
     Request,

@@ -28,12 +28,12 @@ use request_log::RequestLog;
 /// Called with every request before its answer is written.
 pub type RequestWitness = Box<dyn Fn(&SeenRequest) + Send + Sync>;
 
-/// How a server is set up beside its behaviour.
+/// Setup of a server, without its behaviour.
 #[derive(Default)]
 pub struct ServerSetup {
     /// Port to listen on; zero takes a free one.
     pub port: u16,
-    /// Whether requests are kept for [`ModelServer::log`].
+    /// Retention of requests for [`ModelServer::log`].
     pub retention: LogRetention,
     /// Sees every request first.
     pub witness: Option<RequestWitness>,
@@ -80,7 +80,7 @@ impl ModelServer {
         Ok(Self { flight, listening })
     }
 
-    /// Where it listens.
+    /// Address that the server listens at.
     pub fn address(&self) -> SocketAddr {
         self.listening.address()
     }
@@ -105,7 +105,7 @@ impl ModelServer {
         self.flight.most()
     }
 
-    /// How many connections clients have made.
+    /// Number of connections from clients so far.
     pub fn connections(&self) -> usize {
         self.flight.connections()
     }

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use super::RequestWitness;
 use super::wire::SeenRequest;
 
-/// Whether requests are kept.
+/// Retention of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogRetention {
     /// All of them, for tests.
@@ -18,7 +18,7 @@ pub enum LogRetention {
     Forget,
 }
 
-/// How far a request got.
+/// Last stage that a request reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestOutcome {
     /// It is being answered.
@@ -32,9 +32,7 @@ pub enum RequestOutcome {
 /// A request and how it ended.
 #[derive(Clone, Debug)]
 pub struct RequestEntry {
-    /// The request.
     pub seen: Arc<SeenRequest>,
-    /// How it ended.
     pub outcome: RequestOutcome,
 }
 

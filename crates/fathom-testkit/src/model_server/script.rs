@@ -18,20 +18,13 @@ use super::wire::SeenRequest;
 pub enum ScriptError {
     /// It cannot be read.
     #[error("cannot read `{}`", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Unreadable { path: PathBuf, source: io::Error },
     /// A line is not as it should be.
     #[error("{}:{line}: {cause}", path.display())]
     Line {
-        /// The file.
         path: PathBuf,
         /// The line, counted from one.
         line: usize,
-        /// What is wrong.
         cause: String,
     },
 }

@@ -56,7 +56,7 @@ pub struct SeenRequest {
     pub model: String,
     /// All messages, each as `speaker: text` and a line feed.
     pub prompt: String,
-    /// Whether a stream was asked for.
+    /// True if the request asked for a stream.
     pub streamed: bool,
     /// The JSON schema that the reply must meet.
     pub schema: Option<Value>,
@@ -420,7 +420,7 @@ impl ReplyScript {
     }
 }
 
-/// How the arguments of a call are written.
+/// Encoding of a call's arguments.
 #[derive(Clone, Copy)]
 enum ToolArgumentsText {
     /// As a string that holds JSON.
@@ -429,7 +429,7 @@ enum ToolArgumentsText {
     Json,
 }
 
-/// What a text says as JSON, or the text where it is none.
+/// Value of a text that is JSON, else the text itself.
 fn json_or_text(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| json!(text))
 }

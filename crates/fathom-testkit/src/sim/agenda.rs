@@ -1,4 +1,4 @@
-//! What is under way in the simulated world, in the order in which it will happen.
+//! Future events of the simulated world, in order.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) enum AgendaItem {
     Land,
     /// An owner that was thought dead wakes up.
     Wake,
-    /// Someone has a word for the run.
+    /// Someone sends the run a signal.
     Post(Signal),
     /// Someone decides about an effect.
     Judge(SimSender),
@@ -49,7 +49,7 @@ pub(super) enum AgendaItem {
         id: CallId,
         outcome: ModelCallOutcome,
     },
-    /// Something comes that was answered before, or that nobody asked for.
+    /// An answer arrives that came before, or that was never requested.
     Stray {
         episode: EpisodeId,
         kind: Box<EventKind>,
@@ -76,7 +76,7 @@ pub(super) enum AgendaItem {
 }
 
 impl AgendaItem {
-    /// Whether it dies with the process.
+    /// True if it dies with the process.
     pub(super) fn is_inside(&self) -> bool {
         match self {
             Self::Restart
@@ -99,12 +99,12 @@ impl AgendaItem {
         }
     }
 
-    /// Whether it happens at someone else's, and costs something.
+    /// True if it happens at another party and costs something.
     pub(super) fn is_costly(&self) -> bool {
         self.is_work() && !matches!(self, Self::Commit | Self::Answer { .. })
     }
 
-    /// Whether it is work under way: something will come of it without anyone's help.
+    /// True if it is work under way, which ends without help.
     pub(super) fn is_work(&self) -> bool {
         self.is_inside()
             && !matches!(
@@ -114,7 +114,7 @@ impl AgendaItem {
     }
 }
 
-/// When something happens; what was planned first comes first.
+/// Time of an event; those planned first come first.
 pub(super) type SimMoment = (u64, u64);
 
 /// Everything under way.

@@ -1,4 +1,4 @@
-//! What people are asked, and what they said: the gateway's table, durable when it is written, as the store's is.
+//! Requests to people and their decisions: the gateway's table, durable when it is written, as the store's is.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use fathom_core::unit::Timestamp;
 
 use super::platform::SimSender;
 
-/// How an approval stands.
+/// State of an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SimApprovalState {
     Open,
@@ -17,7 +17,7 @@ enum SimApprovalState {
     Expired,
 }
 
-/// Whether an effect is asked about for the first time.
+/// First or repeated request about an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ApprovalTurn {
     First,
@@ -63,7 +63,7 @@ impl SimApprovals {
         self.rows.insert(sender.clone(), row);
     }
 
-    /// What is asked and not answered.
+    /// Terms of an open request.
     pub(super) fn asked(&self, sender: &SimSender) -> Option<(&ApprovalTerms, ApprovalTurn)> {
         let row = self.rows.get(sender)?;
         (row.state == SimApprovalState::Open).then_some((&row.terms, row.turn))
@@ -87,7 +87,7 @@ impl SimApprovals {
         }
     }
 
-    /// Uses a yes up. Says why not, when someone was asked and there is none.
+    /// Uses an approval up; gives the reason if the request has none.
     pub(super) fn obstacle(&mut self, sender: &SimSender) -> Option<&'static str> {
         let row = self.rows.get_mut(sender)?;
         match row.state {
@@ -102,7 +102,7 @@ impl SimApprovals {
         }
     }
 
-    /// Whether a yes to the same effect was used before.
+    /// True if an approval of the same effect was used before.
     pub(super) fn was_used(&self, key: &IdempotencyKey) -> bool {
         let mut rows = self.rows.values();
         rows.any(|row| row.key == *key && row.state == SimApprovalState::Used)

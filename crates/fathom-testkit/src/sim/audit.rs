@@ -62,7 +62,7 @@ impl Auditor {
         self.books.get(episode)?.calls.get(&ask).copied()
     }
 
-    /// Whether a lease that reaches `drawn` was written at or before `durable`.
+    /// True if a lease that reaches `drawn` was written at or before `durable`.
     pub(super) fn is_leased(
         &self,
         episode: &EpisodeId,

@@ -59,7 +59,7 @@ pub(super) struct AuditLedger {
     given_up: BTreeSet<AskId>,
     /// The one call past the closing mark.
     closing_call: Option<AskId>,
-    /// Whether the last owner left in good order.
+    /// True if the last owner left in good order.
     is_released: bool,
     pub(super) result: Option<Box<EpisodeResult>>,
 }
@@ -84,7 +84,7 @@ impl AuditLedger {
         self.limit.minus(gone)
     }
 
-    /// What the episode's own calls may have cost, those in flight and those forgotten included.
+    /// Maximum cost of the episode's own calls, those in flight and those forgotten included.
     pub(super) fn own(&self) -> Amounts {
         let spent = self.spent.minus(self.children_spent);
         spent.plus(self.reserved())

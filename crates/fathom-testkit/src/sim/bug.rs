@@ -21,7 +21,7 @@ pub enum PlantedBug {
     SequenceReused,
     /// Recovery decodes frames and does not look at the chain.
     ChainUnchecked,
-    /// An owner that was thought dead goes on writing.
+    /// An owner that was considered dead continues to write.
     OwnerNotFenced,
     /// The host reports an intent as durable when it is only appended.
     EffectBeforeIntent,
@@ -41,7 +41,7 @@ pub enum PlantedBug {
     ClaimForgotten,
     /// A key is claimed when its effect is allowed, though a crash may take the record of who wanted it.
     ClaimBeforeIntent,
-    /// The key of an effect is given free when nobody knows whether it happened.
+    /// The key of an effect is released while its outcome is unknown.
     ClaimFreedOnUnknown,
     /// The key of an effect that certainly failed is never given free.
     ClaimKept,
@@ -53,13 +53,13 @@ pub enum PlantedBug {
     SentAgainUnasked,
     /// The gateway takes a lost answer for a no.
     TimeoutTakenForFailure,
-    /// The gateway takes a lost answer for a yes.
+    /// The gateway takes a lost answer for a success.
     TimeoutTakenForSuccess,
-    /// The gateway remembers a yes that was used up, and lets the same effect pass on it once more.
+    /// The gateway keeps an approval that was used up, and lets the same effect pass on it once more.
     ApprovalUsedTwice,
     /// A settled call counts twice.
     SettleTwice,
-    /// What a child did not use is not given back.
+    /// The unused part of a child's grant is not returned.
     GrantKept,
     /// A child gets a part of more than there is.
     ChildTooRich,
@@ -79,8 +79,8 @@ pub(super) const FORFEIT_SKIPPED: u8 = 3;
 /// A ledger that miscounts.
 pub(super) struct MiscountingBug<const FAULT: u8> {
     ledger: Ledger,
-    /// Whether the limit is what was asked for last. The governor looks at it before it shares, and only then
-    /// is it told that more is left than there is; an auditor who looks at everything sees nothing wrong.
+    /// True if the governor last asked for the limit. It asks before it shares, and only then does the planted bug
+    /// report more than is left; an auditor who looks at everything sees nothing wrong.
     is_sharing: Cell<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! What a simulation really went through: a test that covers nothing proves nothing.
+//! Coverage of a simulation: a test that covers nothing proves nothing.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use fathom_core::journal::event::{EventKind, JournalRecord, Signal};
 
 macro_rules! coverage {
     ($($(#[$doc:meta])* $field:ident),+ $(,)?) => {
-        /// How often each thing happened.
+        /// Number of times each event happened.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Coverage {
             $($(#[$doc])* pub $field: u64),+
@@ -40,7 +40,7 @@ coverage! {
     fenced,
     /// Runs that were taken up again.
     resumes,
-    /// Runs that an owner let go of politely.
+    /// Runs that an owner released in good order.
     releases,
     /// Journals whose end was not whole.
     torn_tails,
@@ -72,7 +72,7 @@ coverage! {
     children,
     /// Effects that were attempted.
     attempts,
-    /// Effects of which nobody knew whether they happened.
+    /// Effects whose outcome was unknown.
     unknown_effects,
     /// Effects that arrived after their sender was dead.
     late_effects,
@@ -86,7 +86,7 @@ coverage! {
     approvals,
     /// Effects that a person denied.
     denials,
-    /// Effects that nobody decided about in time.
+    /// Effects without a decision in time.
     expiries,
     /// Words of people about effects.
     decisions,

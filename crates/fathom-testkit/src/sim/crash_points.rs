@@ -1,4 +1,4 @@
-//! Where crashes fall: between any two things the host does.
+//! Crash points: between any two actions of the host.
 
 use super::rng::SimRng;
 

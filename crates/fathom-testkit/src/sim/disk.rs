@@ -4,7 +4,7 @@ use fathom_core::id::Epoch;
 
 use super::rng::SimRng;
 
-/// What a disk operation can fail with.
+/// Failure of a disk operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DiskError {
     /// No space left.
@@ -13,7 +13,7 @@ pub(super) enum DiskError {
     Io,
 }
 
-/// How the machine under the disk stops.
+/// Kind of stop of the machine under the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CrashKind {
     /// The process dies; what it wrote stays with the system.
@@ -22,7 +22,7 @@ pub(super) enum CrashKind {
     Power,
 }
 
-/// What was found after a crash, for the statistics.
+/// Damage found after a crash, for the statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct DiskDamage {
     pub(super) dropped: u64,
@@ -36,9 +36,9 @@ struct DiskWrite {
 
 /// One file on a simulated disk.
 pub(super) struct SimDisk {
-    /// What survives anything.
+    /// Bytes that survive any crash.
     synced: Vec<u8>,
-    /// What a reader sees: `synced` with all writes since.
+    /// Bytes that a reader sees: `synced` with all writes since.
     cache: Vec<u8>,
     dirty: Vec<DiskWrite>,
     /// The file's length as the last truncation left it, where that is not synced.
@@ -52,7 +52,7 @@ pub(super) struct SimDisk {
     pub(super) owner: Epoch,
     /// A planted bug: sync says yes and does nothing.
     pub(super) lies: bool,
-    /// A planted bug: nobody looks at the owner before writing.
+    /// A planted bug: the owner is not checked before a write.
     pub(super) unfenced: bool,
     rng: SimRng,
 }
@@ -129,8 +129,8 @@ impl SimDisk {
         self.cut = Some(len);
     }
 
-    /// Makes everything durable. When that fails, nobody knows what is: the disk keeps what it likes, and the
-    /// rest is gone from the cache as well.
+    /// Makes everything durable. If that fails, the result is unknown: the disk keeps an arbitrary part, and the rest
+    /// is gone from the cache as well.
     pub(super) fn sync(&mut self) -> Result<(), DiskError> {
         if self.lies {
             return Ok(());
@@ -199,7 +199,7 @@ impl SimDisk {
     }
 }
 
-/// How much of a write arrives: anything, but often nearly all of it, where the trap is.
+/// Length of a torn write: any, but often nearly all of it, which is the dangerous case.
 fn tear(rng: &mut SimRng, len: usize) -> usize {
     if rng.chance(400) {
         len.saturating_sub(1 + rng.index(40))

@@ -1,4 +1,4 @@
-//! What became of every effect, as the journal tells it.
+//! Fate of every effect, from the journal.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +18,11 @@ use super::violation::{InvariantViolation, SimInvariant, ensure};
 enum EffectStage {
     /// A person is to decide until then.
     Asked(Timestamp),
-    /// A person said no, or nobody said anything in time.
+    /// A person denied it, or no one decided in time.
     Denied,
     /// It may have been sent.
     Sent,
-    /// Nobody knew whether it happened, and the platform is asked.
+    /// Its outcome is unknown, and the platform is asked.
     Unknown,
     Confirmed,
     Failed,
@@ -148,7 +148,7 @@ impl EffectHistory {
         };
     }
 
-    /// What was sent and not settled.
+    /// Effects that were sent and not settled.
     pub(super) fn open(self) -> impl Iterator<Item = SimSender> {
         let open =
             |told: &ReportedOutcome| matches!(told.stage, EffectStage::Sent | EffectStage::Unknown);
@@ -158,7 +158,7 @@ impl EffectHistory {
             .map(|(sender, _)| sender)
     }
 
-    /// What must hold of the whole story once the run is over.
+    /// Checks the rules that hold for the whole history once the run is over.
     pub(super) fn is_orderly<'a>(
         &self,
         uncertain: impl Iterator<Item = &'a SimSender>,

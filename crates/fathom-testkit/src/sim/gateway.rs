@@ -13,7 +13,7 @@ use super::approvals::{ApprovalTurn, SimApprovals};
 use super::bug::PlantedBug;
 use super::platform::{BINDING, SimPlatform, SimSender};
 
-/// What is settled about an effect before the run begins.
+/// Fate of an effect, settled before the run begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SendFate {
     /// The policy allows it.
@@ -26,7 +26,7 @@ pub(super) enum SendFate {
     Late,
 }
 
-/// What the platform last said to a sender.
+/// Last answer of the platform to a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SimDecision {
     Nothing,
@@ -52,16 +52,16 @@ struct PassedPermits {
     word: SimDecision,
 }
 
-/// What the gateway keeps. All of it is durable when it is written, as in the store.
+/// Keys of the gateway. All of it is durable when it is written, as in the store.
 #[derive(Default)]
 pub(super) struct KeyRegistry {
-    /// Who may send under a key, the holder last and before it those it passed over.
+    /// Senders that may use a key, the holder last, after those it passed over.
     claims: BTreeMap<IdempotencyKey, Vec<SimSender>>,
     approvals: SimApprovals,
-    /// Who a person let pass over whom.
+    /// Overrides by people: the sender, and the one it may pass over.
     overrides: BTreeMap<SimSender, Option<SimSender>>,
     passed: BTreeMap<SimSender, PassedPermits>,
-    /// Whether a key was given free that nobody looked at yet.
+    /// True if a key was released and not checked since.
     is_released: bool,
 }
 
@@ -154,7 +154,7 @@ impl SimPlatform {
         }
     }
 
-    /// When a person gets to it: within `within`, or after it is too late.
+    /// Time at which a person decides: within `within`, or after it is too late.
     pub(super) fn thinks_for(&mut self, sender: &SimSender, within: u64, at: Timestamp) -> u64 {
         let soon = self.rng.between(1, within);
         let key = self.registry.approvals.key(sender);
@@ -167,7 +167,7 @@ impl SimPlatform {
         }
     }
 
-    /// What a person says to `sender`, and about what; nothing when that was said before.
+    /// Decision of a person about `sender`, and its subject; none when it was made before.
     pub(super) fn person_says(
         &mut self,
         sender: &SimSender,
@@ -184,7 +184,7 @@ impl SimPlatform {
         Some((allow, binding))
     }
 
-    /// Whether a careful person lets `sender` send: not when it happened or may still arrive, as far as the
+    /// True if a careful person lets `sender` send: not when the effect happened or may still arrive, as far as the
     /// platform can tell.
     fn person_allows(&mut self, sender: &SimSender, effect: &EffectRequest) -> bool {
         let key = effect.key();
@@ -230,8 +230,8 @@ impl SimPlatform {
         Ok(())
     }
 
-    /// Who asks what became of an effect holds its key meanwhile. One that was given back before a crash could have the
-    /// answer written down is another's by now, perhaps: then nothing was sent under it.
+    /// Keeps a sender's key while it asks for the outcome of an effect. A key that was released before a crash lost the
+    /// answer may be another's by now: then nothing was sent under it.
     pub(super) fn hold(&mut self, sender: &SimSender, effect: &EffectRequest) {
         let key = effect.key();
         if self.holder(&key).is_none() {
@@ -258,7 +258,7 @@ impl SimPlatform {
             })
     }
 
-    /// Whether a sender that was let pass holds its key still, or a person let someone else have it.
+    /// True if a sender that was let pass still holds its key, or a person let someone else have it.
     pub(super) fn keeps_key(&self, sender: &SimSender) -> bool {
         self.registry.passed.get(sender).is_none_or(|passed| {
             let holders = self.registry.claims.get(&passed.key);

@@ -20,7 +20,7 @@ use super::provider::{CallId, SimProvider};
 use super::violation::{InvariantViolation, SimInvariant, ensure};
 use super::world::SimWorld;
 
-/// Whether a crash may forget that a call was made.
+/// Permission to lose the record of a call in a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AheadOfDisk {
     OfTheDisk,
@@ -42,7 +42,7 @@ impl<L: BudgetAccounts> SimWorld<L> {
         Ok(())
     }
 
-    /// What the host says to a summary, a cell or an entry.
+    /// Answer of the host to a summary, a cell or an entry.
     fn serve(&mut self, ask: AskId, command: Command) -> EventKind {
         match command {
             Command::Summarise {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fathom_core::id::{Digest, EpisodeId, Epoch, RunId};
 use fathom_core::journal::event::JournalRecord;
 use fathom_core::run::step::{AppendReceipt, LogPosition, RecordLog};
-use fathom_store::journal::chain;
+use fathom_store::journal::chain::{self, ChainBreak};
 use fathom_store::journal::seal::address_of;
 use fathom_store::{ChainCheck, JournalEntry, RecordChain, RunKey, StoreError, TextSealer};
 
@@ -33,7 +33,7 @@ pub(super) struct EnteredRecord {
     pub(super) head: Digest,
 }
 
-/// Why the journal took nothing.
+/// Reason why the journal accepted nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SimStopped {
     /// The disk failed; nothing is taken any more.
@@ -76,7 +76,7 @@ impl SimJournal {
         Ok(epoch)
     }
 
-    /// Goes on where the recovered journal ends.
+    /// Continues where the recovered journal ends.
     pub(super) fn open(run: RunId, epoch: Epoch, recovered: &RecoveredLog, buffered: bool) -> Self {
         Self {
             run,
@@ -203,7 +203,7 @@ impl RecordLog for SimWriter<'_> {
     }
 }
 
-/// What a new owner finds.
+/// Log that a new owner finds.
 pub(super) struct RecoveredLog {
     pub(super) entries: Vec<EnteredRecord>,
     pub(super) chains: BTreeMap<EpisodeId, RecordChain>,
@@ -211,7 +211,7 @@ pub(super) struct RecoveredLog {
     pub(super) epoch: Epoch,
     /// Length of what is whole.
     pub(super) bytes: usize,
-    /// Why the rest is not.
+    /// Reason why the rest is not.
     pub(super) broken: Option<String>,
 }
 
@@ -236,7 +236,7 @@ pub(super) fn recover(run: RunId, bytes: &[u8], bug: Option<PlantedBug>) -> Reco
         match reader.frame(rest) {
             Ok(len) => reader.found.bytes += len,
             Err(why) => {
-                reader.found.broken = Some(why);
+                reader.found.broken = Some(why.to_string());
                 break;
             }
         }
@@ -252,6 +252,31 @@ struct RecoveryCheck {
     chain: RecordChain,
 }
 
+/// The first damage in a journal.
+#[derive(Debug, thiserror::Error)]
+enum FrameDamage {
+    #[error("half {0}")]
+    Half(&'static str),
+    #[error("a frame of kind {0}")]
+    Kind(u8),
+    #[error("a text that is not what its address says")]
+    Text,
+    #[error("an owner that is not what was written")]
+    Owner,
+    #[error("an owner of another length")]
+    OwnerLength,
+    #[error("an empty record")]
+    EmptyRecord,
+    #[error("a record of no episode")]
+    Episode,
+    #[error(transparent)]
+    Name(#[from] std::str::Utf8Error),
+    #[error(transparent)]
+    Chain(#[from] ChainBreak),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
 struct SimReader {
     run: RunId,
     checks: BTreeMap<EpisodeId, RecoveryCheck>,
@@ -261,51 +286,57 @@ struct SimReader {
 }
 
 impl SimReader {
-    fn frame(&mut self, rest: &[u8]) -> Result<usize, String> {
-        let header = rest.get(..HEADER_BYTES).ok_or("half a header")?;
+    fn frame(&mut self, rest: &[u8]) -> Result<usize, FrameDamage> {
+        let header = rest
+            .get(..HEADER_BYTES)
+            .ok_or(FrameDamage::Half("a header"))?;
         let len = u32::from_le_bytes([header[1], header[2], header[3], header[4]]) as usize;
         let end = HEADER_BYTES + len;
-        let payload = rest.get(HEADER_BYTES..end).ok_or("half a frame")?;
+        let payload = rest
+            .get(HEADER_BYTES..end)
+            .ok_or(FrameDamage::Half("a frame"))?;
         match header[0] {
             BLOB => self.blob(payload)?,
             RECORD => self.record(payload)?,
             OWNER => self.owner(payload)?,
-            kind => return Err(format!("a frame of kind {kind}")),
+            kind => return Err(FrameDamage::Kind(kind)),
         }
         Ok(end)
     }
 
-    fn blob(&mut self, payload: &[u8]) -> Result<(), String> {
-        let (address, bytes) = digest_first(payload).ok_or("half a text")?;
+    fn blob(&mut self, payload: &[u8]) -> Result<(), FrameDamage> {
+        let (address, bytes) = digest_first(payload).ok_or(FrameDamage::Half("a text"))?;
         if address_of(bytes) != address {
-            return Err("a text that is not what its address says".into());
+            return Err(FrameDamage::Text);
         }
         self.found.blobs.insert(address, bytes.to_vec());
         Ok(())
     }
 
-    fn owner(&mut self, payload: &[u8]) -> Result<(), String> {
-        let (digest, bytes) = digest_first(payload).ok_or("half an owner")?;
+    fn owner(&mut self, payload: &[u8]) -> Result<(), FrameDamage> {
+        let (digest, bytes) = digest_first(payload).ok_or(FrameDamage::Half("an owner"))?;
         if address_of(bytes) != digest {
-            return Err("an owner that is not what was written".into());
+            return Err(FrameDamage::Owner);
         }
-        let epoch: [u8; 8] = bytes.try_into().map_err(|_| "an owner of another length")?;
+        let epoch: [u8; 8] = bytes.try_into().map_err(|_| FrameDamage::OwnerLength)?;
         let epoch = Epoch(u64::from_le_bytes(epoch));
         self.found.epoch = self.found.epoch.max(epoch);
         Ok(())
     }
 
-    fn record(&mut self, payload: &[u8]) -> Result<(), String> {
-        let (&len, rest) = payload.split_first().ok_or("an empty record")?;
-        let (name, rest) = rest.split_at_checked(len.into()).ok_or("half a name")?;
+    fn record(&mut self, payload: &[u8]) -> Result<(), FrameDamage> {
+        let (&len, rest) = payload.split_first().ok_or(FrameDamage::EmptyRecord)?;
+        let (name, rest) = rest
+            .split_at_checked(len.into())
+            .ok_or(FrameDamage::Half("a name"))?;
         let (bytes, hash) = rest
             .len()
             .checked_sub(DIGEST_BYTES)
             .and_then(|at| rest.split_at_checked(at))
-            .ok_or("half a record")?;
-        let hash = Digest(hash.try_into().map_err(|_| "half a digest")?);
-        let name = std::str::from_utf8(name).map_err(|error| error.to_string())?;
-        let episode: EpisodeId = name.parse().map_err(|_| "a record of no episode")?;
+            .ok_or(FrameDamage::Half("a record"))?;
+        let hash = Digest(hash.try_into().map_err(|_| FrameDamage::Half("a digest"))?);
+        let name = std::str::from_utf8(name)?;
+        let episode: EpisodeId = name.parse().map_err(|_| FrameDamage::Episode)?;
         let run = self.run;
         let check = self
             .checks
@@ -315,16 +346,14 @@ impl SimReader {
                 chain: RecordChain::new(run, episode.clone()),
             });
         let mut record = if self.is_trusting {
-            chain::decode(bytes).map_err(|error| error.to_string())?
+            chain::decode(bytes)?
         } else {
-            let checked = check.check.step(bytes, &hash);
-            checked.map_err(|error| error.to_string())?
+            check.check.step(bytes, &hash)?
         };
         check.chain.extend(bytes);
         let blobs = &self.found.blobs;
         self.sealer
-            .open(&mut record, |address| Ok(blobs.get(address).cloned()))
-            .map_err(|error| error.to_string())?;
+            .open(&mut record, |address| Ok(blobs.get(address).cloned()))?;
         self.found.epoch = self.found.epoch.max(record.epoch);
         self.found.entries.push(EnteredRecord {
             episode,

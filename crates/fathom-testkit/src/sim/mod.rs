@@ -41,14 +41,14 @@ pub use violation::{InvariantViolation, SimInvariant};
 use bug::{CHILD_TOO_RICH, FORFEIT_SKIPPED, GRANT_KEPT, MiscountingBug, SETTLE_TWICE};
 use world::SimWorld;
 
-/// What a scenario that kept every promise went through.
+/// Report of a scenario that kept every promise.
 #[derive(Clone, Debug)]
 pub struct ScenarioReport {
-    /// How often each thing happened.
+    /// Number of times each event happened.
     pub coverage: Coverage,
     /// A digest over all records of the journal.
     pub journal: Digest,
-    /// Why the run stopped in the end.
+    /// Reason for the final stop of the run.
     pub stop: StopReason,
 }
 
@@ -57,7 +57,7 @@ pub struct ScenarioReport {
 pub struct ScenarioFailure {
     /// The seed that shows it.
     pub seed: u64,
-    /// Which promise, and how.
+    /// The broken promise, with details.
     pub violation: InvariantViolation,
 }
 
@@ -69,7 +69,7 @@ impl fmt::Display for ScenarioFailure {
 
 impl std::error::Error for ScenarioFailure {}
 
-/// What the scenarios of all seeds have in common.
+/// Feature that the scenarios of all seeds have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScenarioKind {
     /// Anything: calls, children, effects, people, and whatever goes wrong with them.

@@ -29,14 +29,14 @@ struct OracleWatch {
     is_paused: bool,
 }
 
-/// What was acknowledged, and what follows from it.
+/// Acknowledged records, and the facts that follow from them.
 #[derive(Default)]
 pub(super) struct BudgetOracle {
     /// Heads of all records that were called durable, in the order of the log.
     acknowledged: Vec<Digest>,
     replies: BTreeSet<(EpisodeId, AskId)>,
     intents: BTreeSet<SimSender>,
-    /// What was sent, whatever the journal says.
+    /// Effects that were sent, whatever the journal says.
     attempted: BTreeSet<SimSender>,
     blocks: BTreeMap<(EpisodeId, String), u64>,
     shown: BTreeMap<(EpisodeId, String), u64>,
@@ -48,11 +48,11 @@ pub(super) struct BudgetOracle {
     /// Episodes that were told to stop, for certain.
     cancelled: BTreeSet<EpisodeId>,
     watches: BTreeMap<EpisodeId, OracleWatch>,
-    /// What only a person may allow.
+    /// Effects that only a person may allow.
     guarded: BTreeSet<IdempotencyKey>,
-    /// What people were asked and not answered yet.
+    /// Open requests to people.
     terms: BTreeMap<SimSender, Box<ApprovalTerms>>,
-    /// What was sent when an owner died, and not settled.
+    /// Effects that were sent when an owner died, and not settled.
     cut_off: BTreeSet<SimSender>,
 }
 
@@ -281,7 +281,8 @@ impl BudgetOracle {
         }
     }
 
-    /// What only a person may allow is attempted on their word alone: about this effect, in time, and once.
+    /// Checks that effects which need a person are attempted on that person's decision alone: about this effect, in
+    /// time, and once.
     fn is_approved(&mut self, entry: &EnteredRecord) -> Result<(), InvariantViolation> {
         self.note_terms(entry);
         let event = &entry.record.event;

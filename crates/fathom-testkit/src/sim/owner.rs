@@ -1,4 +1,4 @@
-//! How owners of a run come and go: taking over, letting go, crashing, and waking up too late.
+//! Owners of a run: taking over, letting go, crashing, and waking up too late.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::drill::DrillPrograms;
 const ROOM_BYTES: usize = 100_000;
 
 impl<L: BudgetAccounts> SimWorld<L> {
-    /// A process takes the run up: reads the disk, checks the chains, becomes the owner, folds and goes on.
+    /// A process takes the run over: it reads the disk, checks the chains, becomes the owner, folds and continues.
     pub(super) fn restart(&mut self) -> Result<(), InvariantViolation> {
         let Ok(bytes) = self.disk.read() else {
             self.coverage.read_failures += 1;
@@ -204,7 +204,7 @@ impl<L: BudgetAccounts> SimWorld<L> {
         self.leave();
     }
 
-    /// An owner that was thought dead goes on where it was, and finds that nobody takes its records.
+    /// An owner that was considered dead continues where it was, and finds its records refused.
     pub(super) fn wake(&mut self) {
         let Some(mut zombie) = self.zombie.take() else {
             return;

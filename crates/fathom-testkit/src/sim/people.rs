@@ -12,7 +12,7 @@ use super::platform::{BINDING, SimSender};
 use super::violation::InvariantViolation;
 use super::world::SimWorld;
 
-/// A word from outside. It is left to the next owner until a record that took it in is found in the journal.
+/// A signal from outside. It is handed to the next owner until a record that took it in is found in the journal.
 pub(super) struct PersonRow {
     signal: Signal,
     /// The first record that takes it in; the word is gone in the same commit, as in the store.
@@ -49,7 +49,7 @@ impl<L: BudgetAccounts> SimWorld<L> {
         }
     }
 
-    /// Leaves a word for the run, and tells its owner, if it has one.
+    /// Sends the run a signal, and notifies its owner, if it has one.
     pub(super) fn post(&mut self, signal: Signal) -> Result<(), InvariantViolation> {
         match &signal {
             Signal::Kill { scope } => self.kills.push(scope.clone()),

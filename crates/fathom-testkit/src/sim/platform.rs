@@ -13,15 +13,15 @@ use super::bug::PlantedBug;
 use super::gateway::{KeyRegistry, SendFate};
 use super::rng::SimRng;
 
-/// Who sends.
+/// Sender of an effect.
 pub(super) type SimSender = (EpisodeId, AskId);
 
-/// How gateway and platform behave.
+/// Behaviour of gateway and platform.
 #[derive(Clone, Debug)]
 pub(super) struct PlatformFaults {
-    /// Whether the platform can say what happened under a key.
+    /// True if the platform can say what happened under a key.
     pub(super) reconciles: bool,
-    /// Whether the platform itself does a key only once.
+    /// True if the platform itself carries out a key only once.
     pub(super) dedupes: bool,
     pub(super) rejects_permille: u64,
     /// Responses lost after the effect happened.
@@ -30,13 +30,13 @@ pub(super) struct PlatformFaults {
     pub(super) lost_requests_permille: u64,
     pub(super) denies_permille: u64,
     pub(super) asks_people_permille: u64,
-    /// How long a yes may take, where that is limited.
+    /// Time limit of an approval, if there is one.
     pub(super) approval_within: Option<Millis>,
     /// Effects about which everything is settled; all others are up to chance.
     pub(super) fates: BTreeMap<IdempotencyKey, SendFate>,
 }
 
-/// What the platform knows of a key.
+/// Knowledge of the platform about a key.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SentOnce {
     pub(super) times: u64,
@@ -51,7 +51,7 @@ pub(super) struct InFlightSend {
     pub(super) key: IdempotencyKey,
 }
 
-/// What became of an attempt.
+/// Outcome of an attempt.
 pub(super) enum SentEffect {
     /// The platform answered.
     Answered(EffectOutcome),
@@ -77,10 +77,10 @@ pub(super) struct SimPlatform {
 
 /// Tools that episodes ask for.
 const TOOLS: [&str; 6] = ["post", "mail", "post", "mail", "post", "forbidden"];
-/// Where effects land.
+/// Platforms of effects.
 pub(super) const PLATFORMS: [&str; 2] = ["square", "letterbox"];
 
-/// What people decide about here.
+/// Digest that decisions of people are bound to.
 pub(super) const BINDING: Digest = Digest([7; 32]);
 
 impl SimPlatform {
@@ -177,7 +177,7 @@ impl SimPlatform {
         !self.flying.is_empty()
     }
 
-    /// The platform's word reached nobody.
+    /// The platform's answer is lost.
     pub(super) fn unheard(&mut self, sender: &SimSender, effect: &EffectRequest) {
         self.doubt(sender, &effect.key());
     }
@@ -226,7 +226,7 @@ impl SimPlatform {
         }
     }
 
-    /// How often something happened under a key.
+    /// Number of times an effect happened under a key.
     pub(super) fn times(&self, key: &IdempotencyKey) -> u64 {
         self.done.get(key).map_or(0, |done| done.times)
     }

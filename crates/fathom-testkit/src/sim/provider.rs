@@ -19,13 +19,13 @@ use super::rng::SimRng;
 /// Tokens of a request beyond its words.
 const TEMPLATE_TOKENS: u64 = 4;
 
-/// How a provider behaves.
+/// Behaviour of a provider.
 #[derive(Clone, Debug)]
 pub(super) struct ProviderFaults {
     pub(super) failures_permille: u64,
-    /// Whether every reply uses all that was reserved.
+    /// True if every reply uses all that was reserved.
     pub(super) is_greedy: bool,
-    /// Whether token counts are the model's own.
+    /// Precision of token counts.
     pub(super) exactness: CountPrecision,
     pub(super) latency_max: u64,
     pub(super) window_tokens: Option<u64>,
@@ -41,12 +41,12 @@ pub(super) struct CallId {
     pub(super) attempt: u16,
 }
 
-/// The provider.
+/// A simulated provider of models.
 pub(super) struct SimProvider {
     pub(super) manners: ProviderFaults,
-    /// What each episode's calls cost in truth.
+    /// True cost of each episode's calls.
     pub(super) billed: BTreeMap<EpisodeId, Amounts>,
-    /// What each call is answered with.
+    /// Answers by call.
     pub(super) answers: BTreeMap<CallId, ModelCallOutcome>,
     pub(super) sent: u64,
     rng: SimRng,
@@ -216,7 +216,7 @@ impl SimProvider {
         })
     }
 
-    /// What this really costs.
+    /// True cost of the call.
     fn bill(
         &mut self,
         outcome: &ModelCallOutcome,
@@ -260,7 +260,7 @@ impl SimProvider {
         outcome
     }
 
-    /// What `episode` and all below it cost in truth.
+    /// True cost of `episode` and all below it.
     pub(super) fn bill_of(&self, episode: &EpisodeId) -> Amounts {
         let tree = self.billed.iter().filter(|(id, _)| episode.covers(id));
         tree.fold(Amounts::ZERO, |sum, (_, bill)| sum.plus(*bill))

@@ -19,7 +19,7 @@ use super::scenario::{SimPeople, SimScenario, disk};
 use super::{platform, provider};
 use crate::drill::{DrillConfig, DrillEffect};
 
-/// How much a run publishes.
+/// Maximum number of effects of a run.
 const PUBLISHES: u32 = 30;
 
 /// Attempts that a run may make: many more than it needs, and far from its closing mark.

@@ -23,29 +23,29 @@ use crate::drill::{DrillChild, DrillConfig, DrillEffect, DrillEnding};
 /// Types of children that a scenario's policy knows; one of them is not allowed.
 const CHILD_TYPES: [&str; 3] = ["drill", "critique", "publish"];
 
-/// What people do to a run from outside.
+/// Interventions of people from outside.
 #[derive(Clone, Debug)]
 pub(super) struct SimPeople {
-    /// When someone cancels it, if ever.
+    /// Time of a cancellation, if any.
     pub(super) cancels_after: Option<u64>,
-    /// When someone throws the kill switch, how far it reaches, and when it is lifted again.
+    /// Time and scope of the kill switch, and the time at which it is lifted.
     pub(super) kill: Option<(u64, KillScope, Option<u64>)>,
-    /// When someone decides about an effect that nobody asked them about.
+    /// Time at which someone decides about an effect that they were not asked about.
     pub(super) meddles_after: Option<u64>,
-    /// When someone interrupts the process politely.
+    /// Time of a polite interrupt of the process.
     pub(super) interrupts_after: Option<u64>,
     /// Longest time until a decision.
     pub(super) decides_within: u64,
 }
 
-/// How the disk behaves.
+/// Behaviour of the disk.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DiskFaults {
     pub(super) capacity: usize,
     pub(super) write_failures_permille: u64,
     pub(super) sync_failures_permille: u64,
     pub(super) read_failures_permille: u64,
-    /// Whether frames wait in the process until the next commit.
+    /// True if frames wait in the process until the next commit.
     pub(super) is_buffered: bool,
     /// Longest time until a commit.
     pub(super) sync_within: u64,

@@ -1,11 +1,11 @@
-//! What must never happen, by name.
+//! Invariants by name.
 
 use std::fmt;
 
 /// A rule that the simulated world checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SimInvariant {
-    /// What was acknowledged as durable is there after every crash.
+    /// Every record acknowledged as durable is there after every crash.
     AcknowledgedIsKept,
     /// Every chain of the journal verifies from its first record to its last.
     ChainVerifies,
@@ -17,21 +17,21 @@ pub enum SimInvariant {
     EffectOnce,
     /// Everything that was allowed and wanted until it is there is there in the end, and what was denied is not.
     NothingLost,
-    /// What may or may not have happened goes through `unknown` and a question to the platform to its end.
+    /// An effect in doubt goes through `unknown` and a question to the platform to its end.
     UnknownIsAsked,
     /// A key is free again only when its effect certainly did not happen.
     ClaimStays,
-    /// What a person must allow goes out on a yes that was given to it, in time and once.
+    /// An effect that a person must allow goes out on an approval that was given to it, in time and once.
     ApprovalHolds,
     /// An effect is sent only after its intent is durable.
     IntentFirst,
     /// An effect is sent only after a recorded decision that allows it.
     DecisionFirst,
-    /// What the kill switch covers is not sent.
+    /// Effects that the kill switch covers are not sent.
     KillSwitch,
-    /// What the provider bills is within the limit.
+    /// The bill of the provider is within the limit.
     BillWithinLimit,
-    /// What the provider bills is covered by the books at every moment.
+    /// The bill of the provider is covered by the books at every moment.
     BooksCoverBill,
     /// The books say what the journal says: own use, children's use, reservations and grants.
     BooksAgree,
@@ -53,11 +53,11 @@ pub enum SimInvariant {
     DeadlineHolds,
     /// A reply that is durable is never asked for again.
     NeverAskedAgain,
-    /// What is folded as a call's answer is that call's answer, once.
+    /// A call's folded answer is that call's answer, once.
     AnswersBelong,
     /// Every refused ask, overrun and forfeit leaves its event.
     NothingUnsaid,
-    /// What is shown (blocks, results) is durable.
+    /// Blocks and results that are shown are durable.
     ShownIsDurable,
     /// The host is asked for one thing once at a time.
     AskedOnce,
@@ -68,9 +68,7 @@ pub enum SimInvariant {
 /// A rule that was broken, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvariantViolation {
-    /// Which rule.
     pub invariant: SimInvariant,
-    /// What was seen.
     pub detail: String,
 }
 

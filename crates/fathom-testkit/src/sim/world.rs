@@ -37,7 +37,7 @@ pub(super) struct SimHost<L> {
     pub(super) run: Run<L>,
     pub(super) journal: SimJournal,
     pub(super) audit: Auditor,
-    /// Why nothing moves, when nothing does.
+    /// Reason why nothing moves, if nothing does.
     pub(super) waiting: Option<RunWait>,
     /// Calls it was asked to make, and where they are on the agenda.
     pub(super) calls: BTreeMap<CallId, Option<SimMoment>>,
@@ -176,7 +176,7 @@ impl<L: BudgetAccounts> SimWorld<L> {
         }
     }
 
-    /// Something must be under way, unless the run waits for a person or nobody owns it.
+    /// Checks that something is under way, unless the run waits for a person or has no owner.
     fn is_moving(&self) -> Result<(), InvariantViolation> {
         let Some(host) = &self.host else {
             return Ok(());

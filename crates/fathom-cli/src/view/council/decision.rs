@@ -1,4 +1,4 @@
-//! What the votes of a council come to, in words.
+//! Result of a council's votes, in words.
 
 use fathom_core::episode::result::EpisodeStatus;
 use fathom_host::view::run::EpisodeView;
@@ -81,7 +81,7 @@ fn silent(chiefs: &[SeatReport]) -> Vec<String> {
     found
 }
 
-/// Why sub-chiefs were asked, or why not.
+/// Reason why sub-chiefs were asked or not.
 fn complexity(report: &CouncilReport) -> String {
     let asked = match u64::from(report.spawns) {
         0 => "each chief answered directly".to_owned(),

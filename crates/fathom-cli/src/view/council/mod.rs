@@ -1,4 +1,4 @@
-//! What a council decided, as people and programs read it: who voted what and why, and what it comes to.
+//! Decision of a council, for people and programs: the votes, the reasons, and the result.
 
 mod decision;
 mod seats;
@@ -13,7 +13,7 @@ use crate::terminal::styled_line::{LineStyle, StyledLine};
 
 pub(crate) use seats::{said, words};
 
-/// How much of the reasons is shown.
+/// Amount of reasoning shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SeatDetail {
     /// One line for each seat.
@@ -31,14 +31,14 @@ impl From<Verbosity> for SeatDetail {
     }
 }
 
-/// Whether the run is a council's.
+/// True if the run is a council's.
 pub(crate) fn is_council(story: &RunView) -> bool {
     story
         .root()
         .is_some_and(|root| root.started.program.name == council::NAME)
 }
 
-/// What a council left; none when it is still at it, when the content is gone, and of other programs.
+/// Report of a council; none while it is running, when the content is gone, and for other programs.
 pub(crate) fn report(story: &RunView) -> Option<CouncilReport> {
     if !is_council(story) {
         return None;
@@ -51,7 +51,7 @@ pub(crate) fn path(chapter: &EpisodeView) -> Option<String> {
     council::seat_of(&chapter.started.program).map(|path| one_line(&path))
 }
 
-/// How the seat of a finished episode voted.
+/// Vote of a finished episode's seat.
 pub(crate) fn seat_report(chapter: &EpisodeView) -> Option<SeatReport> {
     path(chapter)?;
     read(chapter)
@@ -62,7 +62,7 @@ fn read<T: serde::de::DeserializeOwned>(chapter: &EpisodeView) -> Option<T> {
     serde_json::from_str(report.map(Text::as_str)?).ok()
 }
 
-/// How a vote is shown. The word says it; the colour only helps.
+/// Style of a vote. The word carries the meaning; the colour only helps.
 pub(crate) const fn tone(vote: Vote) -> LineStyle {
     match vote {
         Vote::Approve => LineStyle::Good,
@@ -71,7 +71,7 @@ pub(crate) const fn tone(vote: Vote) -> LineStyle {
     }
 }
 
-/// The picture of a council that has come to its end: question, seats and decision.
+/// The picture of a finished council: question, seats and decision.
 pub(crate) fn lines(story: &RunView, width: usize, detail: SeatDetail) -> Option<Vec<StyledLine>> {
     let report = report(story)?;
     let root = story.root()?;

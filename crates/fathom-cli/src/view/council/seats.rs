@@ -27,7 +27,7 @@ const LEFT_OUT: &str = "(left out of the vote)";
 struct SeatRow<'a> {
     depth: usize,
     branches: String,
-    /// What stands before its reasoning, so that the branches below go on.
+    /// Prefix of the lines of its reasoning, which continues the branches.
     beneath: String,
     seat: &'a SeatReport,
 }
@@ -75,7 +75,7 @@ struct SeatLevel {
     left: usize,
     /// Source with the gap before it; nothing where no seat names one.
     source: usize,
-    /// Figures with the gap before them; nothing where there is no room.
+    /// Columns of the figures with the gap before them; 0 if they do not fit.
     figures: usize,
 }
 
@@ -150,7 +150,7 @@ impl SeatRow<'_> {
         line
     }
 
-    /// What stands between the vote and the figures: words, then the source at the right.
+    /// Adds the text between the vote and the figures: words, then the source at the right.
     fn push_words(&self, line: &mut StyledLine, level: &SeatLevel, end: usize, detail: SeatDetail) {
         let (words, source) = match detail {
             SeatDetail::Short => (words(self.seat), place(self.seat)),
@@ -169,7 +169,7 @@ impl SeatRow<'_> {
         }
     }
 
-    /// That there is no vote and, where there is room, why; that it does not count is said in any case.
+    /// Marks a seat without a vote, with the reason if there is room.
     fn push_failure(&self, line: &mut StyledLine, width: usize, detail: SeatDetail) {
         let (word, cause) = failed(self.seat);
         line.push(LineStyle::Bad, word);
@@ -183,8 +183,8 @@ impl SeatRow<'_> {
         line.push(LineStyle::Plain, format!(" {LEFT_OUT}"));
     }
 
-    /// What stands below the line: on a narrow terminal what has no room beside the vote, and the whole of it when
-    /// that is wanted.
+    /// Lines below the seat: on a narrow terminal the parts without room beside the vote, and all of the text if
+    /// requested.
     fn below(&self, width: usize, detail: SeatDetail) -> Vec<StyledLine> {
         let room = width.saturating_sub(columns(&self.beneath));
         let is_narrow = width < ROOMY_COLUMNS;
@@ -210,7 +210,7 @@ impl SeatRow<'_> {
             .collect()
     }
 
-    /// What has no room beside the vote: words and source, or why there is no vote.
+    /// Parts without room beside the vote: words and source, or the reason for the missing vote.
     fn short(&self, room: usize) -> Vec<String> {
         if self.seat.cast.is_none() {
             return wrap(&failed(self.seat).1, room);
@@ -264,7 +264,7 @@ pub(crate) fn said(seat: &SeatReport) -> (LineStyle, String) {
     }
 }
 
-/// What is known of a vote, then why it was cast; those who asked others say only the first.
+/// Facts about a vote, then its reasons; a seat that asked others shows the facts only.
 pub(crate) fn words(seat: &SeatReport) -> String {
     let facts = facts(seat);
     let why = match &seat.cast {
@@ -278,7 +278,7 @@ pub(crate) fn words(seat: &SeatReport) -> String {
     }
 }
 
-/// What is known of a seat's vote beside its reasons: whom it asked, how its confidence was had, whether it is new.
+/// Facts about a vote beside its reasons: the seats it asked, the source of its confidence, its reuse.
 fn facts(seat: &SeatReport) -> String {
     let mut facts = Vec::new();
     facts.extend(asked(seat));

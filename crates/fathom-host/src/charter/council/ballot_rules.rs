@@ -24,15 +24,17 @@ use super::{CouncilTable, TableReader};
 use crate::config::parse_time;
 
 /// Fewest votes whose share says something.
+// One sample always agrees with itself, so its measured confidence would be 1.
 const SAMPLES_MIN: u64 = 2;
 
 /// Highest temperature, in thousandths.
+// Providers refuse temperatures above 2.
 const TEMPERATURE_MILLI_MAX: u16 = 2_000;
 
 /// Highest similarity, in thousandths.
 const SIMILAR_MILLI_MAX: u16 = 1_000;
 
-/// How votes are taken.
+/// Voting rules for one kind of model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BallotRules {
@@ -40,13 +42,13 @@ pub struct BallotRules {
     pub depth_max: u8,
     /// Most sub-chiefs that one seat asks.
     pub sub_chiefs_max: u8,
-    /// Where confidence comes from.
+    /// Source of a vote's confidence.
     pub confidence: ConfidenceSource,
-    /// How several become one.
+    /// Method that combines several votes.
     pub synthesis: SynthesisMode,
-    /// Whether earlier answers may be used again.
+    /// Reuse of earlier answers.
     pub reuse: ReusePolicy,
-    /// Whether every chief that asks its sub-chiefs also votes by itself.
+    /// True if every chief that asks its sub-chiefs also votes by itself.
     pub compare: bool,
     /// Most tokens of the passages that one seat is given.
     pub passage_tokens_max: u32,
@@ -54,13 +56,13 @@ pub struct BallotRules {
     pub reasoning_chars_max: u32,
     /// Output cap of a vote.
     pub output_tokens_max: u32,
-    /// Whether the reply is asked for as JSON under a schema.
+    /// True if the reply is requested as JSON under a schema.
     pub structured: bool,
     /// Longest time of one attempt.
     pub timeout: Millis,
     /// Longest time that a voter may take, retries included.
     pub voter_time: Millis,
-    /// What every voter is told.
+    /// Instructions to every voter.
     pub instructions: String,
 }
 
@@ -139,7 +141,7 @@ pub(super) struct ReuseTable {
 }
 
 impl TableReader<'_> {
-    /// What the table says, over `usual`.
+    /// Rules of the table, with `usual` for absent keys.
     pub(super) fn rules(&mut self, table: &CouncilTable, usual: &BallotRules) -> BallotRules {
         let sub_chiefs = 1..=u64::from(SUB_CHIEFS_MAX);
         let passages = self.number(
@@ -323,6 +325,7 @@ impl TableReader<'_> {
         name: &str,
         (key, is_there, example): (&str, bool, &'static str),
     ) {
+        // The same rules are read for both tables, and a key that was dropped has its complaint already.
         let was_there = ["council", "council.local"]
             .iter()
             .any(|part| self.dropped.has(&format!("{part}.{name}.{key}")));
@@ -337,7 +340,7 @@ impl TableReader<'_> {
         match parse_time(said.get_ref()) {
             Ok(Millis(0)) => self.bad(key, said, "must be longer than zero"),
             Ok(time) => return Some(time),
-            Err(cause) => self.bad(key, said, cause),
+            Err(cause) => self.bad(key, said, cause.to_string()),
         }
         None
     }

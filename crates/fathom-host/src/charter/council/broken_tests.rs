@@ -9,7 +9,7 @@ fn below(keys: &str) -> String {
     format!("{CHIEF}[[council.chief.sub_chief]]\n{keys}\n")
 }
 
-/// What is said about a council with these keys and `chiefs`, each as `CODE LINE:COLUMN MESSAGE`. Line 1 is `[council]`.
+/// Findings for a council with these keys and `chiefs`, each as `CODE LINE:COLUMN MESSAGE`. Line 1 is `[council]`.
 fn said(keys: &str, chiefs: &str) -> Vec<String> {
     let above = format!("{ROOM}\n").lines().count() + 3;
     let text = format!("{ROOM}\n[council]\n{keys}\n{chiefs}");

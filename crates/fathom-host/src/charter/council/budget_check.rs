@@ -1,4 +1,4 @@
-//! Whether a run under the charter's own bounds has room for its council.
+//! Checks that a run within the charter's own limits has room for its council.
 
 use std::ops::Range;
 
@@ -14,17 +14,15 @@ use super::super::problem::CharterProblem;
 use super::{BallotRules, CouncilCharter, TableReader};
 use crate::config::limit_tables::RecursionTable;
 
-/// What bounds a run under the charter.
+/// Limits of a run under the charter.
 pub(in crate::charter) struct RunBounds<'a> {
-    /// The policy.
     pub(in crate::charter) policy: &'a RecursionPolicy,
-    /// Where its keys stand, when they are said.
+    /// Source of the limits' keys, if the file has the table.
     pub(in crate::charter) table: Option<&'a RecursionTable>,
-    /// The budget.
     pub(in crate::charter) budget: Budget,
 }
 
-/// What the largest assembly of some seats needs.
+/// Resources that the largest assembly of some seats needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct SeatNeed {
     /// Levels of episodes below it.
@@ -33,7 +31,7 @@ struct SeatNeed {
     children: u64,
     /// Episodes.
     episodes: u64,
-    /// Calls that it must be granted so that nobody below is refused one.
+    /// Calls that the seat must be granted so that no seat below it is refused one.
     calls: u64,
 }
 
@@ -56,6 +54,7 @@ impl SeatNeed {
     fn of_asking(seats: &[CouncilSeat], asked_max: usize, levels: u8, rules: &BallotRules) -> Self {
         let each = seats.iter().map(|seat| Self::of_seat(seat, levels, rules));
         let mut each: Vec<Self> = each.collect();
+        // The seats asked are not known before a run, so the check assumes the most expensive ones.
         each.sort_by_key(|need| std::cmp::Reverse(need.episodes));
         each.truncate(asked_max);
         let asked = each.len() as u64;
@@ -101,6 +100,7 @@ pub(super) fn check(
     if council.chiefs.is_empty() {
         return;
     }
+    // A charter does not know which models its runs use, so both profiles must fit.
     let need = [&council.remote, &council.local].map(|rules| SeatNeed::of(&council.chiefs, rules));
     let need = need.into_iter().fold(SeatNeed::default(), SeatNeed::max);
     let place = |key: &str| {
@@ -164,6 +164,7 @@ pub(super) fn check(
     let calls = bounds.budget.amounts.calls;
     if calls < need.calls {
         let needed = need.calls;
+        // A warning only: this is the worst case, and a council that runs short of calls still ends with a result.
         desk.warning(span, CharterProblem::FewCalls { calls, needed });
     }
     let signals = signals(&council.detector);
@@ -179,7 +180,7 @@ pub(super) fn check(
     }
 }
 
-/// How many signals a question can give with these lists.
+/// Maximum number of signals that a question can give with these lists.
 fn signals(detector: &DetectorConfig) -> u32 {
     let enough = |list: usize, least: u32| list as u64 >= u64::from(least);
     let possible = [

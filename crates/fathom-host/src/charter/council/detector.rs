@@ -23,7 +23,7 @@ pub(super) struct DetectorTable {
     domains_min: Option<Spanned<u64>>,
     factors_min: Option<Spanned<u64>>,
     score_min: Option<Spanned<u64>>,
-    /// Whether what was learned from past councils decides.
+    /// True if the rule learned from past councils decides.
     learned: bool,
     uncertainty: Vec<Spanned<String>>,
     factor_openers: Vec<Spanned<String>>,
@@ -74,6 +74,7 @@ impl TableReader<'_> {
         said: BTreeMap<Spanned<String>, Vec<Spanned<String>>>,
     ) -> Vec<TopicDomain> {
         let mut said: Vec<_> = said.into_iter().collect();
+        // The map sorts by name, but the limit counts in the order of the file.
         said.sort_by_key(|(name, _)| name.span().start);
         if let Some((first_over, _)) = said.get(LIST_MAX) {
             let (what, count_max) = ("domains", LIST_MAX);

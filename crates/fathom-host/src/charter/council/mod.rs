@@ -26,13 +26,13 @@ use seats::SeatTable;
 /// The file that holds what was learned from past councils.
 pub const LEARNED_FILE: &str = "learned.toml";
 
-/// What tells a complex question.
+/// Method to recognise a complex question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ComplexityJudge {
     /// The detector's signals.
     Signals,
-    /// What was learned from past councils.
+    /// A rule learned from past councils.
     Learned,
 }
 
@@ -40,19 +40,19 @@ pub enum ComplexityJudge {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CouncilCharter {
-    /// How votes are taken from models on servers.
+    /// Voting rules for models on servers.
     pub remote: BallotRules,
-    /// How votes are taken from the model in this process.
+    /// Voting rules for the model in this process.
     pub local: BallotRules,
-    /// How a complex question is recognised.
+    /// Settings of the complexity detector.
     pub detector: DetectorConfig,
-    /// What decides about it.
+    /// Method that decides about complexity.
     pub judge: ComplexityJudge,
     /// The chiefs, with those they may ask below them.
     pub chiefs: Vec<CouncilSeat>,
 }
 
-/// Where the voters' model runs.
+/// Location of the voters' model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelProfile {
     /// In this process.
@@ -78,6 +78,8 @@ impl CouncilCharter {
             return;
         }
         if learned.is_none() {
+            // The charter asks for the learned rule, so falling back to the signals would change its decisions
+            // silently.
             let file = LEARNED_FILE;
             findings.problem(file, None, CharterProblem::MissingFile { file });
         }
@@ -142,7 +144,7 @@ pub(super) struct CouncilTable {
     chief: Vec<Spanned<SeatTable>>,
 }
 
-/// Where a table is read from, and where its complaints go.
+/// Source of a table and destination of its findings.
 struct TableReader<'a> {
     source: &'a CharterSource<'a>,
     dropped: &'a DroppedKeys,
@@ -167,6 +169,7 @@ pub(super) fn read(
     let remote = desk.rules(&table, &BallotRules::default());
     let local = match &table.local {
         Some(local) => {
+            // Seats and detector are the same for both profiles: only how votes are taken may depend on the model.
             desk.only_rules(local.get_ref());
             desk.rules(local.get_ref(), &remote)
         }
@@ -205,7 +208,7 @@ impl TableReader<'_> {
         self.source.bad(key, value, why, self.findings);
     }
 
-    /// A number that was said, where it is within its bounds and fits its type.
+    /// The number of a key, if it is within its bounds and fits its type.
     fn number<T: TryFrom<u64>>(
         &mut self,
         key: &str,

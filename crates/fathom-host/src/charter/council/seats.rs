@@ -11,7 +11,7 @@ use super::super::manifest;
 use super::super::problem::CharterProblem;
 use super::TableReader;
 
-/// Why something is no id of a seat.
+/// Rule for a seat ID, as its error states it.
 const ID: &str = "an id starts with a letter, uses only letters, digits, `-` and `_`, and has at most 64 characters";
 
 /// `[[council.chief]]` and what is below it, as it stands in the file.
@@ -35,6 +35,7 @@ impl TableReader<'_> {
         let Some(first) = tables.first() else {
             return Vec::new();
         };
+        // Seats are read by recursion, so the depth is checked before going down.
         if level > DEPTH_MAX {
             let levels = level.into();
             self.problem(&first.span(), CharterProblem::TooDeep { levels });
@@ -121,7 +122,7 @@ impl TableReader<'_> {
         }
     }
 
-    /// A list of words and phrases. One that nobody can write is a problem, one that is there twice a warning.
+    /// A list of words and phrases. A word without letters is a problem, a repeated one a warning.
     pub(super) fn words(
         &mut self,
         list: &'static str,
@@ -147,7 +148,7 @@ impl TableReader<'_> {
     }
 }
 
-/// Whether a text can be the id of a seat, and so a part of a path like `IT/security`.
+/// True if the text can be a seat ID, and so a part of a path like `IT/security`.
 pub(super) fn is_id(text: &str) -> bool {
     manifest::is_slug(&text.to_ascii_lowercase())
 }

@@ -1,4 +1,4 @@
-//! What a home does about identities: admits them to runs, has them signed, and tells how they stand.
+//! Identities in a home: their admission to runs, signatures and standing.
 
 use std::fs;
 use std::io::Write as _;
@@ -23,7 +23,7 @@ use crate::charter::{
 use crate::error::HostError;
 use crate::runtime::Runtime;
 
-/// What Prime signs in an emergency begins with this.
+/// Prefix of the message that Prime signs in an emergency.
 const EMERGENCY_TAG: &[u8] = b"fathom/identity-emergency/1";
 
 /// The way by which an identity changed.
@@ -38,16 +38,16 @@ pub enum IdentityChangePath {
     Session,
 }
 
-/// What becomes of a run that is taken over.
+/// Treatment of a run that is taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResumeMode {
-    /// It goes on.
+    /// It continues.
     On,
-    /// It is only taken over to end it, which nobody's identity may keep a person from.
+    /// It is only ended, which a person may always do, whoever signed the identity.
     ToItsEnd,
 }
 
-/// Who signs an identity.
+/// Keys that sign an identity.
 #[derive(Clone, Copy, Debug)]
 pub struct SigningKeys<'a> {
     /// The creator's key.
@@ -59,47 +59,39 @@ pub struct SigningKeys<'a> {
 /// An identity that was signed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SignedIdentity {
-    /// The charter.
     pub charter: String,
-    /// Its fingerprint.
     pub identity: Digest,
-    /// The signature.
     pub signature: IdentitySignatureText,
-    /// The way.
     pub path: IdentityChangePath,
 }
 
 /// A change of an identity that was written down.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct IdentityChange {
-    /// When.
     #[serde(rename = "at_ms")]
     pub at: Timestamp,
-    /// Who, as `key:FINGERPRINT`.
+    /// The person, as `key:FINGERPRINT`.
     pub by: String,
     /// The identity's fingerprint.
     pub identity: Digest,
     /// The way; none when it was only met, signed elsewhere.
     pub path: Option<IdentityChangePath>,
-    /// Why, in an emergency.
+    /// Reason, in an emergency.
     pub reason: Option<String>,
 }
 
 /// An identity as people look at it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct IdentityView {
-    /// The charter.
     pub charter: String,
-    /// What a model reads.
+    /// Text that the model reads.
     pub text: String,
-    /// Its fingerprint.
     pub identity: Digest,
-    /// How it stands.
     #[serde(flatten)]
     pub standing: IdentityStanding,
-    /// What happened to it here, the oldest first.
+    /// Changes to it in this home, oldest first.
     pub changes: Vec<IdentityChange>,
-    /// How the stack stands.
+    /// Stability of the stack.
     pub stability: StabilityStatus,
 }
 
@@ -115,7 +107,7 @@ impl Runtime {
         self.judge(charter, identity, signer)
     }
 
-    /// Checks that a run goes on with the identity that it began with, and that this one still counts.
+    /// Checks that a run continues with the identity that it began with, and that this identity is still accepted.
     pub(crate) fn readmit(
         &self,
         run: RunId,
@@ -123,6 +115,7 @@ impl Runtime {
         going: ResumeMode,
     ) -> Result<(), HostError> {
         let frame = &started.frame;
+        // A run that is only ended calls no model, so it needs nobody's identity.
         let (Some(provenance), ResumeMode::On) = (&frame.provenance, going) else {
             return Ok(());
         };
@@ -157,6 +150,7 @@ impl Runtime {
             record: record.as_ref(),
         };
         let standing = known.judge(charter, identity, signer)?;
+        // Only verified identities are recorded: an unsigned one would otherwise become the newest known.
         if let IdentityStanding::Verified { key } = standing
             && !known.is_newest(charter, identity)?
         {
@@ -177,7 +171,7 @@ impl Runtime {
         Ok(standing)
     }
 
-    /// How stable the stack is, with what notes it.
+    /// Stability of the stack, with the log that records it.
     pub fn stability(&self) -> Result<StabilityLog, HostError> {
         let record = self.inner.home.open_governance()?;
         let clock = Arc::clone(&self.inner.options.clock);
@@ -229,6 +223,7 @@ impl Runtime {
             record: Some(&record),
         };
         let key = signing.creator.public();
+        // Before anything is written: a wrong key must not leave a signed file behind.
         self.check_creator(&charter.name, &key)?;
         let prime = match signing.emergency {
             None => None,
@@ -243,6 +238,8 @@ impl Runtime {
             return Err(IdentityError::StackIsStable { charter }.into());
         }
         let signature = signature::sign(&charter.name, &charter.identity, signing.creator);
+        // The file first, the record after it: a record of a signature that is not in the file would refuse the old
+        // identity as rolled back.
         write_signed(folder, &text, &signature)?;
         let path = match prime {
             Some(_) => IdentityChangePath::Emergency,
@@ -267,7 +264,7 @@ impl Runtime {
         })
     }
 
-    /// Whether this key is the creator's. The first one to sign in a home is.
+    /// Checks that this key is the creator's. The first one to sign in a home is the creator.
     pub(crate) fn check_creator(&self, charter: &str, key: &PublicKey) -> Result<(), HostError> {
         match self.known_creator()? {
             Some(creator) if creator != *key => Err(IdentityError::NotCreator {
@@ -280,8 +277,8 @@ impl Runtime {
         }
     }
 
-    /// Whether the creator signed an identity that is proposed. Nothing is remembered: it is not in use yet, and it may
-    /// be an earlier one.
+    /// Checks that the creator signed a proposed identity. Nothing is recorded: the identity is not in use yet, and it
+    /// may be an earlier one.
     pub(crate) fn admit_proposed(&self, charter: &Charter) -> Result<(), HostError> {
         self.creator()?;
         let provenance = charter.frame().provenance.unwrap_or_default();
@@ -303,11 +300,12 @@ impl Runtime {
             let why = "the reason is empty";
             return Err(IdentityError::NeedsPrime { why }.into());
         }
+        // The reason comes last and has no length: what precedes it has a fixed length.
         let message = [EMERGENCY_TAG, &identity.0, reason.as_bytes()].concat();
         Ok(prime.sign_message(&message))
     }
 
-    /// Whether this key is Prime's.
+    /// Checks that this key is Prime's.
     pub(crate) fn check_prime(&self, prime: &ApproverKey) -> Result<(), HostError> {
         let why = match self.inner.options.identity.roles.get(&CouncilRole::Prime) {
             None => "no key for Prime is configured",
@@ -382,6 +380,7 @@ fn write_signed(
     let write = || {
         let mut new = fs::File::create(&beside)?;
         new.write_all(signed_text(text, signature).as_bytes())?;
+        // Without it a power loss after the rename may leave an empty file under the name.
         new.sync_all()?;
         fs::rename(&beside, &file)
     };

@@ -1,4 +1,4 @@
-//! Why an identity does not count, or may not be changed.
+//! Reasons why an identity is not accepted or may not be changed.
 
 use std::io;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub enum StabilityRule {
         /// For how long it was, without a gap.
         covered: Millis,
     },
-    /// Nobody watched for a while.
+    /// The stack was not watched for a while.
     #[error("rule `no-gap`: no stability sample for {}", seconds(*gap))]
     Gap {
         /// For how long.
@@ -34,7 +34,6 @@ pub enum StabilityRule {
     /// A role was not heard for too long.
     #[error("rule `online`: {role} did not respond for {}", seconds(*silent))]
     Offline {
-        /// The role.
         role: CouncilRole,
         /// For how long.
         silent: Millis,
@@ -78,42 +77,29 @@ fn share(milli: u16) -> String {
 pub enum IdentityError {
     /// The signature is not of this identity.
     #[error("the identity signature of `{charter}` is invalid")]
-    BadSignature {
-        /// The charter.
-        charter: String,
-    },
+    BadSignature { charter: String },
     /// Somebody else signed it.
     #[error(
         "the identity of `{charter}` is signed by `key:{signer}`, but the creator is `key:{creator}`"
     )]
     NotCreator {
-        /// The charter.
         charter: String,
-        /// Who signed.
+        /// Fingerprint of the key that signed.
         signer: String,
-        /// Who should have.
+        /// Fingerprint of the creator's key.
         creator: String,
     },
     /// It must be signed and is not.
     #[error(
         "the identity of `{charter}` must be signed by the creator (`required = true` in [identity])"
     )]
-    Required {
-        /// The charter.
-        charter: String,
-    },
+    Required { charter: String },
     /// It was signed, and is not any more.
     #[error("the identity of `{charter}` was signed by the creator earlier, but this one is not")]
-    UnsignedChange {
-        /// The charter.
-        charter: String,
-    },
+    UnsignedChange { charter: String },
     /// It was replaced by a later one.
     #[error("this identity of `{charter}` was replaced by a newer one")]
-    RolledBack {
-        /// The charter.
-        charter: String,
-    },
+    RolledBack { charter: String },
     /// The configuration names another creator than the home knows.
     #[error(
         "the configuration names `key:{configured}` as the creator, but this home has `key:{known}`"
@@ -126,21 +112,15 @@ pub enum IdentityError {
     },
     /// The charter has another identity than the run began with.
     #[error("the identity of `{charter}` has changed since run `{run}` started")]
-    ChangedSince {
-        /// The charter.
-        charter: String,
-        /// The run.
-        run: RunId,
-    },
+    ChangedSince { charter: String, run: RunId },
     /// The packets of a run are of another major version.
     #[error("run `{run}` uses protocol {said}, but this build supports {PROTOCOL}")]
     OtherProtocol {
-        /// The run.
         run: RunId,
-        /// What it speaks.
+        /// Identity of the run.
         said: String,
     },
-    /// Nobody is known as the creator.
+    /// The home does not know a creator.
     #[error("this home has no creator key")]
     NoCreator,
     /// The stack is not as a governance session needs it.
@@ -153,36 +133,19 @@ pub enum IdentityError {
     #[error(
         "the stack has been stable for 24 h: changing the identity of `{charter}` requires a council vote"
     )]
-    StackIsStable {
-        /// The charter.
-        charter: String,
-    },
+    StackIsStable { charter: String },
     /// An emergency needs Prime.
     #[error("an emergency patch requires Prime's signature: {why}")]
-    NeedsPrime {
-        /// What is missing.
-        why: &'static str,
-    },
+    NeedsPrime { why: &'static str },
     /// The charter comes with the program.
     #[error("`{charter}` is built in and cannot be changed")]
-    BuiltIn {
-        /// The charter.
-        charter: String,
-    },
+    BuiltIn { charter: String },
     /// A file cannot be read or written.
     #[error("cannot change `{}`", file.display())]
-    File {
-        /// The file.
-        file: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    File { file: PathBuf, source: io::Error },
     /// The identity stays as it is.
     #[error("the identity of `{charter}` is unchanged")]
-    Unchanged {
-        /// The charter.
-        charter: String,
-    },
+    Unchanged { charter: String },
 }
 
 impl IdentityError {
@@ -207,7 +170,7 @@ impl IdentityError {
         }
     }
 
-    /// What the user may do about it.
+    /// Next step for the user, as an imperative sentence.
     pub fn hint(&self) -> String {
         match self {
             Self::BadSignature { .. } => {

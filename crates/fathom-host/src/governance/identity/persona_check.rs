@@ -1,7 +1,7 @@
-//! Whether a persona says something that only an identity may say, or against it.
+//! Detects statements of a persona that only an identity may make, or that contradict it.
 //!
-//! This reads words, not meaning: it finds what somebody writes plainly, in English, and nothing more. What keeps a
-//! persona below the identity is the packet, where the identity comes first and the persona has a field of its own.
+//! It reads words, not meaning: it finds plain statements in English, and nothing more. The packet is what keeps a
+//! persona below the identity: there the identity comes first and the persona has a field of its own.
 
 use fathom_core::channel::marker::Marker;
 
@@ -10,10 +10,9 @@ use super::persona_phrases::{
     NOT_HOLDING, OPPOSITES, SAME, STILL_NO, TEMPLATE_SIGNS, WHATEVER,
 };
 
-/// What a persona may not say, by the name of the rule that forbids it.
+/// A statement that a persona may not make, named by the rule that forbids it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PersonaViolation {
-    /// The rule.
     pub rule: PersonaRule,
     /// The words that break it, or the rule of the identity that they are against.
     pub words: String,
@@ -46,7 +45,7 @@ impl PersonaRule {
         }
     }
 
-    /// What it forbids.
+    /// Description of the forbidden statement.
     pub const fn forbids(self) -> &'static str {
         match self {
             Self::Ignore => "telling the model to ignore its rules",
@@ -59,9 +58,10 @@ impl PersonaRule {
 }
 
 /// Most words between a verb and what it is about.
+// With a longer reach, verbs would meet nouns of another thought.
 const REACH: usize = 5;
 
-/// What is wrong with this text of a persona, beside these core rules.
+/// First problem with this text of a persona, compared with the core rules.
 pub fn overruling(core_rules: &[String], said: &str) -> Option<PersonaViolation> {
     label(said).or_else(|| {
         clauses(said).iter().find_map(|clause| {
@@ -77,7 +77,7 @@ pub fn overruling(core_rules: &[String], said: &str) -> Option<PersonaViolation>
     })
 }
 
-/// Whether a layer's name would read like a part of the header.
+/// True if the name of a layer reads like a part of the header.
 pub fn is_label(name: &str) -> bool {
     LABELS.contains(&name.to_lowercase().as_str())
 }
@@ -127,12 +127,14 @@ fn clauses(said: &str) -> Vec<Vec<String>> {
         .collect();
     let plain = plain
         .to_lowercase()
+        // Before the next line, which would make "ca not" of it.
         .replace("can't", "cannot")
         .replace("n't", " not");
     let plain = ["make up", "made up", "made-up"]
         .iter()
         .fold(plain, |plain, form| plain.replace(form, "invent"));
     let parts = plain.split(['.', ';', '!', '?', '\n', ',', ':', '(', ')']);
+    // What follows "but" has a subject and a negation of its own.
     let parts = parts.flat_map(|part| part.split(" but "));
     let words = |part: &str| {
         let words = part.split(|c: char| !(c.is_alphanumeric() || c == '_'));
@@ -142,7 +144,7 @@ fn clauses(said: &str) -> Vec<Vec<String>> {
     parts.map(words).filter(|words| !words.is_empty()).collect()
 }
 
-/// Whether a word names something that stands above a persona.
+/// True if the word names something above a persona.
 fn is_above(word: &str) -> bool {
     ABOVE.contains(&word) || ABOVE.contains(&singular(word).as_str())
 }
@@ -157,7 +159,7 @@ fn singular(word: &str) -> String {
     }
 }
 
-/// Whether what stands at a place is turned into its opposite.
+/// True if the words at `at` are negated.
 fn is_turned(clause: &[String], at: usize) -> bool {
     let before = clause.get(..at).unwrap_or_default().iter().rev();
     let mut before = before.skip_while(|word| STILL_NO.contains(&word.as_str()));
@@ -166,7 +168,7 @@ fn is_turned(clause: &[String], at: usize) -> bool {
         .is_some_and(|word| NO.contains(&word.as_str()))
 }
 
-/// Whether what follows a verb is about something that stands above a persona.
+/// True if the words after a verb refer to something above a persona.
 fn is_about_above(after: &[String]) -> bool {
     let is_whatever = after
         .first()
@@ -209,7 +211,7 @@ fn claiming(clause: &[String]) -> Option<PersonaRule> {
     claims.then_some(PersonaRule::Claim)
 }
 
-/// Where a phrase stands in a clause: its first word, and the one after its last.
+/// Place of a phrase in a clause: its first word, and the one after its last.
 fn find(clause: &[String], phrase: &str) -> Option<(usize, usize)> {
     let words: Vec<&str> = phrase.split(' ').collect();
     let mut windows = clause.windows(words.len()).enumerate();
@@ -222,7 +224,7 @@ fn phrase_in(clause: &[String], phrases: &[&str], reach: usize) -> bool {
     found.any(|(at, _)| at <= reach && !is_turned(clause, at))
 }
 
-/// Whether one of the phrases stands close before what stands above a persona.
+/// True if one of the phrases is close before a word for something above a persona.
 fn phrase_before_above(clause: &[String], phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| {
         find(clause, phrase).is_some_and(|(at, end)| {
@@ -232,7 +234,7 @@ fn phrase_before_above(clause: &[String], phrases: &[&str]) -> bool {
     })
 }
 
-/// What a clause is about: its words, each in one form, without those that say nothing.
+/// Subject of a clause: its words, each in its base form, without stop words.
 fn meant<'a>(words: impl IntoIterator<Item = &'a String>) -> Vec<String> {
     let mut meant: Vec<String> = Vec::new();
     for word in words {
@@ -289,7 +291,7 @@ impl Statement {
         }
     }
 
-    /// How many of the words of this are there too.
+    /// Number of words that both have.
     fn shared(&self, words: &[String]) -> usize {
         self.about
             .iter()
@@ -297,8 +299,8 @@ impl Statement {
             .count()
     }
 
-    /// Whether `other` is about the same: it has the first word of this, which is what is done, and more than half of
-    /// all words.
+    /// True if `other` is about the same subject: it has the first word, which is the action, and more than half of all
+    /// words.
     fn is_about(&self, other: &Self) -> bool {
         let first = self
             .about
@@ -307,7 +309,7 @@ impl Statement {
         first && self.shared(&other.about) * 2 > self.about.len()
     }
 
-    /// Whether `persona` says the opposite of this rule.
+    /// True if `persona` states the opposite of this rule.
     fn is_denied_by(&self, persona: &Self) -> bool {
         if self.is_no {
             let same = self.is_about(persona) && !persona.is_no;
@@ -318,6 +320,7 @@ impl Statement {
             return same && (self.without.is_empty() || unasked || persona.is_free);
         }
         if persona.is_no {
+            // A rule of one word is denied by any sentence with that word, so it is left to people.
             let is_whole = self.about.len() > 1 && persona.without.is_empty();
             return is_whole && self.is_about(persona);
         }

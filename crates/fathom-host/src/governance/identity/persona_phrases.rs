@@ -1,6 +1,6 @@
 //! The words by which a persona is judged: data for [`super::persona_check`].
 
-/// What stands above a persona.
+/// Names of things above a persona.
 pub(super) const ABOVE: &[&str] = &[
     "rule",
     "identity",
@@ -197,7 +197,7 @@ pub(super) const NO: &[&str] = &["not", "never", "no", "avoid", "cannot", "nor",
 /// Words between such a word and a verb that leave it turned.
 pub(super) const STILL_NO: &[&str] = &["ever", "be", "simply", "just", "to"];
 
-/// Words of leave that nobody gave.
+/// Words for leave that was not given.
 pub(super) const FREELY: &[&str] = &[
     "freely",
     "anyway",

@@ -1,4 +1,4 @@
-//! What is signed of an identity.
+//! Messages that are signed for an identity.
 
 use fathom_core::id::Digest;
 use fathom_core::packet::PacketFrame;
@@ -7,10 +7,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::charter::{IdentitySignatureText, IdentityText};
 
-/// What the bytes of an identity begin with; another form of them has another number.
+/// Prefix of an identity's bytes; another format has another number.
 const IDENTITY_TAG: &[u8] = b"fathom/identity/1";
 
-/// What a signed message about an identity begins with.
+/// Prefix of a signed message about an identity.
 const SIGNATURE_TAG: &[u8] = b"fathom/identity-signature/2";
 
 /// SHA-256 over the identity's traits and rules: the tag, then each list with the number of its entries, then each
@@ -19,6 +19,7 @@ pub fn fingerprint(identity: &IdentityText) -> Digest {
     let mut hash = Sha256::new();
     hash.update(IDENTITY_TAG);
     for list in [&identity.traits, &identity.core_rules] {
+        // Lengths go before texts, so that moving a word from one entry to the next gives another digest.
         hash.update((list.len() as u64).to_be_bytes());
         for entry in list {
             hash.update((entry.len() as u64).to_be_bytes());
@@ -36,7 +37,7 @@ pub fn sign(charter: &str, identity: &IdentityText, key: &ApproverKey) -> Identi
     }
 }
 
-/// The key that signed the identity of this fingerprint for this charter; none when it did not, or is no key.
+/// The key that signed the identity of this fingerprint for this charter; none if the signature or the key is invalid.
 pub fn signer(charter: &str, identity: Digest, key: &str, signature: &str) -> Option<PublicKey> {
     let key: PublicKey = key.parse().ok()?;
     let message = message(charter, identity);
@@ -59,6 +60,7 @@ pub(super) fn charter_name(frame: &PacketFrame) -> &str {
 /// The charter's name is signed, too: what was signed for one charter is not signed for another.
 fn message(charter: &str, identity: Digest) -> Vec<u8> {
     let length = (charter.len() as u64).to_be_bytes();
+    // The charter's name is signed, too: a signature must not move an identity to another charter.
     [SIGNATURE_TAG, &length, charter.as_bytes(), &identity.0].concat()
 }
 

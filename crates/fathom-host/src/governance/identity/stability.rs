@@ -1,8 +1,8 @@
-//! How stable the stack is, over time.
+//! Stability of the stack over time.
 //!
-//! The score says how often a stage came out well of late: with every finished stage it moves a tenth of the way to 1
-//! (its verification succeeded and nobody had to interrupt it) or to 0. It begins at 0, so it is earned: 22 clean
-//! stages lead to 0.9, one flawed stage takes a tenth away. It says nothing about what the stages were about.
+//! The score is the recent share of clean stages: every finished stage moves it a tenth of the way to 1 (its
+//! verification succeeded and nobody had to interrupt it) or to 0. It begins at 0, so it is earned: 22 clean stages
+//! lead to 0.9, and one flawed stage takes a tenth away. The subject of the stages has no influence.
 
 use std::sync::Arc;
 
@@ -23,28 +23,29 @@ pub const SCORE_MIN_MILLI: u16 = 900;
 /// The score of a stack of which all is well, in thousandths.
 const SCORE_MAX_MILLI: u16 = 1_000;
 
-/// A stage moves the score by one part of so many.
+/// Share of the way that a stage moves the score: one part in this many.
 const WEIGHT: u16 = 10;
 
 /// Most stages of one beat that count; more of them would not move the score any more.
+// A score does not move further after this many stages of one kind; it bounds the loop for a damaged counter.
 const STAGES_MAX: u32 = 256;
 
-/// What happened since the last beat.
+/// Events since the last beat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StabilitySample {
     /// Stages whose verification succeeded without an interrupt.
     pub clean_stages: u32,
     /// Stages that were interrupted, or whose verification failed.
     pub flawed_stages: u32,
-    /// Whether Prime was heard.
+    /// True if Prime responded.
     pub prime: bool,
-    /// Whether Lite was heard.
+    /// True if Lite responded.
     pub lite: bool,
-    /// How the initiative loop gets on.
+    /// State of the initiative loop.
     pub initiative: InitiativeBudget,
 }
 
-/// How the stack stands.
+/// Stability of the stack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StabilityStatus {
     /// The newest score, in thousandths.
@@ -57,7 +58,7 @@ pub struct StabilityStatus {
 }
 
 impl StabilityStatus {
-    /// Of a stack that nobody has ever watched.
+    /// Status of a stack that was never watched.
     pub(super) const fn unwatched() -> Self {
         let watched = Millis(0);
         Self {
@@ -92,6 +93,7 @@ impl StabilityLog {
     pub fn note(&self, beat: StabilitySample) -> Result<StackSample, StoreError> {
         let last = self.record.last_sample()?;
         let sample = StackSample {
+            // Wall time, since samples of several processes and days are compared.
             at: self.clock.wall(),
             score_milli: score_after(last.map_or(0, |last| last.score_milli), &beat),
             prime: beat.prime,
@@ -102,7 +104,7 @@ impl StabilityLog {
         Ok(sample)
     }
 
-    /// How the stack stands now.
+    /// Current stability of the stack.
     pub fn steadiness(&self) -> Result<StabilityStatus, StoreError> {
         let now = self.clock.wall();
         let samples = self
@@ -140,6 +142,7 @@ fn watched(samples: &[StackSample], now: Timestamp) -> Millis {
 /// The first rule that these samples do not meet: those of the last 24 h, and the one before them.
 fn broken(samples: &[StackSample], now: Timestamp) -> Option<StabilityRule> {
     let from = Timestamp(now.0.saturating_sub(WINDOW.0));
+    // The store hands out the sample before the window, too; without one, the stack was not watched for all of it.
     let reaches_back = samples.first().is_some_and(|first| first.at <= from);
     if !reaches_back {
         let covered = watched(samples, now);
@@ -147,6 +150,7 @@ fn broken(samples: &[StackSample], now: Timestamp) -> Option<StabilityRule> {
     }
     let silence = |is_heard: &dyn Fn(&StackSample) -> bool| {
         let heard = samples.iter().filter(|sample| is_heard(sample));
+        // A silence that lasts until now counts as well.
         let ends = heard.map(|sample| sample.at).chain([now]);
         // The window begins within a silence that counts from its own beginning.
         let mut last = samples.first().map_or(now, |first| first.at);

@@ -18,14 +18,13 @@ const CREATOR: &str = "(creator)";
 /// Acts about the identity of a charter.
 const KINDS: [&str; 2] = ["seen", "signed"];
 
-/// Who is trusted, as `[identity]` of `fathom.toml` says it.
+/// Trusted keys, from `[identity]` of `fathom.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrustConfig {
-    /// The creator.
     pub creator: Option<PublicKey>,
     /// The keys of the roles.
     pub roles: BTreeMap<CouncilRole, PublicKey>,
-    /// Whether every identity must be signed by the creator.
+    /// True if every identity must be signed by the creator.
     pub required: bool,
 }
 
@@ -39,25 +38,22 @@ impl TrustConfig {
     }
 }
 
-/// How an identity stands.
+/// Standing of an identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "standing", rename_all = "snake_case")]
 pub enum IdentityStanding {
-    /// Nobody signed it.
+    /// It has no signature.
     Unsigned,
     /// The creator signed it.
     Verified {
         /// The creator's key.
         key: PublicKey,
     },
-    /// A key signed it of which nobody knows whose it is.
-    UnknownSigner {
-        /// The key.
-        key: PublicKey,
-    },
+    /// The key that signed it is unknown.
+    UnknownSigner { key: PublicKey },
 }
 
-/// What is known of an identity that stood in a charter.
+/// A record of an identity seen in a charter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct IdentitySighting {
     pub(super) identity: Digest,
@@ -71,7 +67,7 @@ pub(super) struct IdentitySighting {
     pub(super) prime: Option<String>,
 }
 
-/// What the home knows: its creator, and the identities it has seen.
+/// Knowledge of the home: its creator, and the identities it has seen.
 pub(super) struct TrustRecord<'a> {
     pub(super) trust: &'a TrustConfig,
     pub(super) record: Option<&'a GovernanceStore>,
@@ -84,6 +80,7 @@ impl TrustRecord<'_> {
             .record
             .map(|record| record.about(CREATOR))
             .transpose()?;
+        // The first signer of a home is remembered for good, so that a later key cannot take its place.
         let first = acts.and_then(|acts| acts.into_iter().next());
         // A creator who cannot be read is not an unknown one: with none, any key may sign first.
         let known = first.map(|act| act.body.parse()).transpose();
@@ -124,7 +121,7 @@ impl TrustRecord<'_> {
         read.collect()
     }
 
-    /// How an identity stands whose signature fits, or why it cannot be used.
+    /// Standing of an identity with a valid signature, or the reason to refuse it.
     pub(super) fn judge(
         &self,
         charter: &str,
@@ -150,11 +147,13 @@ impl TrustRecord<'_> {
         match (standing, seen.last()) {
             (IdentityStanding::Verified { .. }, Some((_, newest))) => {
                 let is_old = seen.iter().any(|(_, sight)| sight.identity == identity);
+                // A valid signature of an earlier identity is still valid; only the record knows that it was replaced.
                 if newest.identity != identity && is_old {
                     return Err(IdentityError::RolledBack { charter }.into());
                 }
             }
             (IdentityStanding::Verified { .. }, None) => {}
+            // Once an identity of this charter was verified, removing the signature must not be a way around it.
             (_, Some(_)) => return Err(IdentityError::UnsignedChange { charter }.into()),
             (_, None) if self.trust.required => {
                 return Err(IdentityError::Required { charter }.into());
@@ -164,7 +163,7 @@ impl TrustRecord<'_> {
         Ok(standing)
     }
 
-    /// Whether the newest identity of a charter is this one.
+    /// True if this is the newest identity of a charter.
     pub(super) fn is_newest(&self, charter: &str, identity: Digest) -> Result<bool, HostError> {
         let seen = self.seen(charter)?;
         Ok(seen

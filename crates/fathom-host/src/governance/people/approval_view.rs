@@ -1,4 +1,4 @@
-//! What a person needs to know before they decide, read out of the sealed record.
+//! Information that a person needs for a decision, read from the sealed record.
 
 use std::collections::BTreeMap;
 
@@ -21,43 +21,40 @@ const TICKET_RUNS_MAX: usize = 1_000;
 /// An approval with what a person needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApprovalView {
-    /// The approval.
     pub approval: ApprovalRecord,
-    /// What the run is to reach; none when its content is gone.
+    /// Goal of the run; none when its content is gone.
     pub goal: Option<String>,
-    /// What the asking episode is to reach, where that is not the run.
+    /// Goal of the asking episode, if it differs from the run's.
     pub task: Option<String>,
     /// The role of the asking episode.
     pub role: Option<AgentRole>,
-    /// Who started the run.
+    /// The person who started the run.
     pub started_by: Option<String>,
-    /// What it asks; none when the record does not say so, or cannot be read.
+    /// The request; none when the record lacks it or cannot be read.
     pub asked: Option<ApprovalRequest>,
 }
 
-/// What is asked, as the record has it.
+/// A request for approval, as the record has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApprovalRequest {
     /// The effect, with its literal arguments and what of them is tainted.
     pub request: EffectRequest,
     /// The rule that wants a person.
     pub rule: String,
-    /// What the tool says it would do, where it was asked.
+    /// Dry run of the tool, if there was one.
     pub dry_run: Option<DryRun>,
-    /// Whether it can be taken back, where that is known.
+    /// Reversibility of the effect, if known.
     pub undo: Option<Reversibility>,
 }
 
 /// Something that a run leaves to a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TicketView {
-    /// The run.
     pub run: RunId,
-    /// The episode.
     pub episode: EpisodeId,
-    /// What the run was to reach.
+    /// Goal of the run.
     pub goal: Option<String>,
-    /// What was tried, what is known, what is asked, and until when.
+    /// The ticket: attempts, findings, question and deadline.
     pub ticket: HandoffTicket,
 }
 
@@ -86,7 +83,7 @@ impl Runtime {
         })
     }
 
-    /// What the newest runs leave to people, the newest first.
+    /// Tickets of the newest runs, newest first.
     pub fn tickets(&self) -> Result<Vec<TicketView>, HostError> {
         let mut tickets: Vec<TicketView> = Vec::new();
         for info in self.runs(TICKET_RUNS_MAX)? {
@@ -160,9 +157,12 @@ fn asked<'a>(
             }
         }
     }
+    // Nobody can approve what cannot be shown.
     let request = request.filter(|request| !request.arguments.is_closed())?;
     match decided? {
         (PolicyDecision::NeedsApproval { rule, terms }, grounds)
+            // The record may hold an earlier question under the same ask; showing that one would have people approve
+            // another.
             if terms.binding == approval.terms.binding =>
         {
             Some(ApprovalRequest {

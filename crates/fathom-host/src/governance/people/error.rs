@@ -1,4 +1,4 @@
-//! Why a person's word does not count.
+//! Reasons why a person's decision is not accepted.
 
 use fathom_store::ApprovalId;
 
@@ -8,72 +8,38 @@ use fathom_store::ApprovalId;
 pub enum PeopleError {
     /// No approval has such a name.
     #[error("approval `{prefix}` not found")]
-    NoSuchApproval {
-        /// What was asked for.
-        prefix: String,
-    },
+    NoSuchApproval { prefix: String },
     /// More than one approval has such a name.
     #[error("approval ID `{prefix}` is ambiguous: {count} approvals match")]
-    Ambiguous {
-        /// What was asked for.
-        prefix: String,
-        /// How many fit.
-        count: usize,
-    },
+    Ambiguous { prefix: String, count: usize },
     /// It was decided, or is not asked any more.
     #[error("approval `{id}` is already {state}")]
-    Settled {
-        /// The approval.
-        id: ApprovalId,
-        /// How it stands.
-        state: &'static str,
-    },
+    Settled { id: ApprovalId, state: &'static str },
     /// The word came too late.
     #[error("approval `{id}` has expired")]
-    Expired {
-        /// The approval.
-        id: ApprovalId,
-    },
+    Expired { id: ApprovalId },
     /// The run asks something else now.
     #[error("approval `{id}` no longer matches the run's request")]
-    OtherQuestion {
-        /// The approval.
-        id: ApprovalId,
-    },
+    OtherQuestion { id: ApprovalId },
     /// The person has no role that may decide.
     #[error("`{person}` is not allowed to decide this{}", needed(roles))]
     NoRole {
-        /// Who it is.
         person: String,
         /// The roles that may; any role when none is named.
         roles: Vec<String>,
     },
     /// The signature is not the key's, or not about this.
     #[error("the signature is not valid for approval `{id}`")]
-    BadSignature {
-        /// The approval.
-        id: ApprovalId,
-    },
+    BadSignature { id: ApprovalId },
     /// The rule wants someone else than the person whose run it is.
     #[error("rule `{rule}` requires a second person: `{person}` started the run")]
-    SecondPerson {
-        /// Who it is.
-        person: String,
-        /// The rule.
-        rule: String,
-    },
-    /// What is asked cannot be shown, so nobody can say yes to it.
+    SecondPerson { person: String, rule: String },
+    /// The request cannot be shown, so it cannot be approved.
     #[error("cannot read the request of approval `{id}`")]
-    Unreadable {
-        /// The approval.
-        id: ApprovalId,
-    },
+    Unreadable { id: ApprovalId },
     /// Nothing was sent under the key.
     #[error("idempotency key `{key}` was never used")]
-    NothingSent {
-        /// The key.
-        key: String,
-    },
+    NothingSent { key: String },
 }
 
 fn needed(roles: &[String]) -> String {
@@ -101,7 +67,7 @@ impl PeopleError {
         }
     }
 
-    /// What the user may do about it.
+    /// Next step for the user, as an imperative sentence.
     pub fn hint(&self) -> String {
         match self {
             Self::NoSuchApproval { .. } => "list pending approvals with `fathom approvals`, and check `--home`".into(),

@@ -1,7 +1,7 @@
-//! People: who they are, what they may decide, and what they decided.
+//! People: their names, their rights and their decisions.
 //!
-//! No program, role or tool reaches this: it stands beside the runs and takes the word of the operating-system user
-//! or of a key. A word goes into the registry of approvals and to the run in one commit.
+//! No program, role or tool reaches this module: it works beside the runs, with decisions of the operating-system user
+//! or of a key. A decision goes into the registry of approvals and to the run in one commit.
 
 mod approval_view;
 mod error;
@@ -17,11 +17,11 @@ use fathom_store::{
 
 pub use self::approval_view::{ApprovalRequest, ApprovalView, TicketView};
 pub use self::error::PeopleError;
-pub use self::roster::{ApproverRoster, OsUser};
+pub use self::roster::{ApproverRoster, InvalidPersonError, OsUser};
 use crate::error::HostError;
 use crate::runtime::Runtime;
 
-/// Who gives their word on an approval.
+/// The person who decides about an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Approver {
     /// The user of the operating system.
@@ -30,20 +30,19 @@ pub enum Approver {
     Key(SignedWord),
 }
 
-/// What a person says about an approval.
+/// The decision of a person about an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApprovalDecision {
     /// Yes or no.
     pub answer: ApprovalAnswer,
-    /// Who says it.
     pub person: Approver,
-    /// Why; may be empty for a yes.
+    /// Reason; may be empty for an approval.
     pub why: String,
 }
 
 impl Runtime {
-    /// What people are asked, the oldest first, with what they need to know. What nobody asks any more is closed on
-    /// the way.
+    /// Requests to people, oldest first, with the information they need. Closes requests that no run waits for any
+    /// more.
     pub fn approvals(&self, filter: ApprovalFilter) -> Result<Vec<ApprovalView>, HostError> {
         for open in self.inner.journal.approvals(ApprovalFilter::Open)? {
             self.close_stale(&open)?;
@@ -75,6 +74,7 @@ impl Runtime {
         let by = self.check_person(approval, said)?;
         let view = self.view(approval.clone())?;
         let id = approval.id.clone();
+        // A refusal needs no view: it can only prevent the effect.
         if view.asked.is_none() && approval.is_open() && said.answer == ApprovalAnswer::Yes {
             return Err(PeopleError::Unreadable { id }.into());
         }
@@ -83,6 +83,7 @@ impl Runtime {
             by,
             at: self.now(),
             why: said.why.clone(),
+            // Bound to the question that was shown: if it was replaced meanwhile, the journal refuses the decision.
             binding: approval.terms.binding,
             signature: match &said.person {
                 Approver::OsUser(_) => None,
@@ -135,6 +136,7 @@ impl Runtime {
         // A no needs nobody else.
         if approval.terms.second_person && said.answer == ApprovalAnswer::Yes {
             let starter = self.info(approval.owner.run)?.started_by;
+            // A run whose starter is not known could have been started by anyone, so it fails closed.
             if starter.is_none_or(|starter| starter == name) {
                 let view = self.view(approval.clone())?;
                 let rule = view.asked.map(|asked| asked.rule).unwrap_or_default();
@@ -144,8 +146,8 @@ impl Runtime {
         Ok(name)
     }
 
-    /// Whether a person has one of `roles`, or any role where none is named. Without a roster the one whose home it
-    /// is has every role, and nobody else has any.
+    /// True if the person has one of `roles`, or any role if none is named. Without a roster the owner of the home has
+    /// every role, and nobody else has any.
     fn may_speak(
         &self,
         person: &Approver,
@@ -158,6 +160,7 @@ impl Runtime {
             }
             (Some(roster), Approver::Key(_)) => roster.has(name, roles),
             (None, Approver::OsUser(user)) => user.uid == roster::owner_of(self.home().folder())?,
+            // Without a roster a key belongs to no known person.
             (None, Approver::Key(_)) => false,
         })
     }
@@ -196,6 +199,7 @@ impl Runtime {
 
     /// Throws the kill switch. Anyone may.
     pub fn kill(&self, scope: KillScope, user: &OsUser, why: &str) -> Result<(), HostError> {
+        // Stopping needs no role: anyone who can write to the home may stop it. Lifting needs one.
         let order = kill_order(scope, user.to_string(), self.now(), why);
         Ok(self.inner.journal.set_kill(&order)?)
     }

@@ -1,4 +1,4 @@
-//! Who a person is, and which roles they have.
+//! Names of people and their roles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,7 +9,8 @@ use fathom_store::StoreError;
 
 use crate::error::HostError;
 
-/// Where the names of users are.
+/// File with the names of users.
+// Read as a file instead of by `getpwuid`, which would load the system's name services into this process.
 const PASSWD: &str = "/etc/passwd";
 
 /// A user of the operating system.
@@ -48,6 +49,7 @@ fn name_in(list: &str, uid: u32) -> Option<String> {
     list.lines().find_map(|line| {
         let mut fields = line.split(':');
         let name = fields.next().filter(|name| !name.is_empty())?;
+        // The fields are name, password, uid; `nth` skips the password.
         let found: u32 = fields.nth(1)?.parse().ok()?;
         (found == uid).then(|| name.to_owned())
     })
@@ -63,13 +65,23 @@ pub(super) fn owner_of(folder: &Path) -> Result<u32, HostError> {
     Ok(found.uid())
 }
 
-/// Which people have which roles, as `[people]` of `fathom.toml` says it.
+/// A name in `[people]` that is neither a user's nor a key's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("invalid person `{name}`; expected `os:NAME` or `key:FINGERPRINT`")]
+pub struct InvalidPersonError {
+    /// The name as it was written.
+    pub name: String,
+}
+
+/// Roles of people, from `[people]` of `fathom.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ApproverRoster(BTreeMap<String, BTreeSet<String>>);
 
 impl ApproverRoster {
-    /// Takes roles with the names of people, each `os:NAME`, `os:NUMBER` or `key:FINGERPRINT`; says what is none.
-    pub fn new(roles: impl IntoIterator<Item = (String, Vec<String>)>) -> Result<Self, String> {
+    /// Takes roles with the names of people, each `os:NAME`, `os:NUMBER` or `key:FINGERPRINT`.
+    pub fn new(
+        roles: impl IntoIterator<Item = (String, Vec<String>)>,
+    ) -> Result<Self, InvalidPersonError> {
         let mut roster = BTreeMap::new();
         for (role, people) in roles {
             let is_person = |name: &&String| {
@@ -77,16 +89,14 @@ impl ApproverRoster {
                 person.is_none_or(str::is_empty)
             };
             if let Some(name) = people.iter().find(is_person) {
-                return Err(format!(
-                    "invalid person `{name}`; expected `os:NAME` or `key:FINGERPRINT`"
-                ));
+                return Err(InvalidPersonError { name: name.clone() });
             }
             roster.insert(role, people.into_iter().collect());
         }
         Ok(Self(roster))
     }
 
-    /// Whether `person` has one of `roles`, or any at all where none is named.
+    /// True if `person` has one of `roles`, or any role if none is named.
     pub fn has(&self, person: &str, roles: &[String]) -> bool {
         let mut held = self.0.iter().filter(|(_, people)| people.contains(person));
         held.any(|(role, _)| roles.is_empty() || roles.contains(role))

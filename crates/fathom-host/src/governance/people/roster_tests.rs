@@ -28,5 +28,10 @@ fn e17_a_person_has_the_roles_that_the_roster_gives() {
     assert!(roster.has("key:0123", &[]));
     assert!(!roster.has("os:eve", &[]));
     let wrong = ApproverRoster::new([("operator".to_owned(), vec!["ada".to_owned()])]);
-    assert!(wrong.unwrap_err().contains("invalid person `ada`"));
+    assert!(
+        wrong
+            .unwrap_err()
+            .to_string()
+            .contains("invalid person `ada`")
+    );
 }

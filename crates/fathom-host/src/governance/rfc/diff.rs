@@ -1,4 +1,4 @@
-//! What is different between two charters, and how far the version must move for it.
+//! Differences between two charters, and the version bump that they require.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use crate::charter::{Charter, CharterVersion};
 
-/// How far a version must move.
+/// Part of a version that must move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VersionBump {
-    /// Something is said better.
+    /// A better wording.
     Patch,
     /// Something new works, or works differently.
     Minor,
@@ -44,6 +44,7 @@ impl VersionBump {
             patch,
         };
         match (self, major) {
+            // Before 1.0.0 every part moves one place to the right, as SemVer has it.
             (Self::Major, 0) | (Self::Minor, 1..) => next(major, minor + 1, 0),
             (Self::Major, _) => next(major + 1, 0, 0),
             (Self::Minor, 0) | (Self::Patch, _) => next(major, minor, patch + 1),
@@ -58,16 +59,16 @@ pub struct CharterChange {
     pub file: String,
     /// The key in it.
     pub key: String,
-    /// What it was; none when it is new.
+    /// Old value; none when the key is new.
     pub old: Option<Value>,
-    /// What it is; none when it is gone.
+    /// New value; none when the key is removed.
     pub new: Option<Value>,
-    /// How far the version must move for it.
+    /// Version bump that the change requires.
     pub bump: VersionBump,
 }
 
 impl CharterChange {
-    /// Whether it is about who speaks, and not only about who signed that.
+    /// True if the change is about the identity itself, and not only its signature.
     pub fn is_of_identity(&self) -> bool {
         self.file == "identity.toml" && !self.key.starts_with("signature")
     }
@@ -86,7 +87,7 @@ impl fmt::Display for CharterChange {
     }
 }
 
-/// What a change does to a key.
+/// Effect of a change on a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum KeyChange {
     Added,
@@ -94,9 +95,9 @@ enum KeyChange {
     Changed,
 }
 
-/// How a rule reads a key: every part must be the same, `*` is any part, and what follows does not matter.
+/// Version bumps by key: every part must match, `*` is any part, and further parts do not matter.
 ///
-/// The first rule that fits decides. What no rule names: gone is major, new and changed are minor.
+/// The first matching rule decides. Without one, a removal is major; new and changed keys are minor.
 const RULES: [(&str, &[KeyChange], VersionBump); 16] = {
     use KeyChange::{Added, Changed, Removed};
     const ANY: &[KeyChange] = &[Added, Removed, Changed];
@@ -104,6 +105,7 @@ const RULES: [(&str, &[KeyChange], VersionBump); 16] = {
         ("identity.signature", ANY, VersionBump::Patch),
         ("identity", ANY, VersionBump::Major),
         ("protocol", ANY, VersionBump::Major),
+        // Tools and policies decide what may happen outside, so no change of them is small.
         ("gate", ANY, VersionBump::Major),
         ("persona", ANY, VersionBump::Patch),
         ("description", ANY, VersionBump::Patch),
@@ -131,6 +133,7 @@ pub fn between(old: &Charter, new: &Charter) -> Vec<CharterChange> {
     let (mut old, mut new) = (json(old), json(new));
     for side in [&mut old, &mut new] {
         if let Some(object) = side.as_object_mut() {
+            // Both are compared by hand: the version must change, and the name must not.
             object.remove("version");
             object.remove("name");
         }
@@ -141,7 +144,7 @@ pub fn between(old: &Charter, new: &Charter) -> Vec<CharterChange> {
     changes
 }
 
-/// How far the version must move for all of it.
+/// Version bump that all the changes require.
 pub fn bump(changes: &[CharterChange]) -> VersionBump {
     let bumps = changes.iter().map(|change| change.bump);
     bumps.max().unwrap_or(VersionBump::Patch)
@@ -192,6 +195,7 @@ fn lists(path: &[String], old: &[Value], new: &[Value], changes: &mut Vec<Charte
     for added in new.iter().filter(|entry| !old.contains(entry)) {
         changes.push(change(path, None, Some(added)));
     }
+    // The same entries in another order, which is a change as well, since order is precedence.
     if changes.len() == before {
         let whole = |list: &[Value]| Value::Array(list.to_vec());
         changes.push(change(path, Some(&whole(old)), Some(&whole(new))));

@@ -1,4 +1,4 @@
-//! Why a change of a charter does not go on.
+//! Reasons why a proposal cannot proceed.
 
 use std::io;
 use std::path::PathBuf;
@@ -14,24 +14,13 @@ use crate::charter::CharterVersion;
 pub enum RfcError {
     /// No proposal has such a name.
     #[error("proposal `{prefix}` not found")]
-    NoSuchRfc {
-        /// What was asked for.
-        prefix: String,
-    },
+    NoSuchRfc { prefix: String },
     /// More than one proposal has such a name.
     #[error("proposal ID `{prefix}` is ambiguous: {count} proposals match")]
-    Ambiguous {
-        /// What was asked for.
-        prefix: String,
-        /// How many fit.
-        count: usize,
-    },
+    Ambiguous { prefix: String, count: usize },
     /// The charter says the same as before.
     #[error("charter `{charter}` is unchanged")]
-    NothingChanged {
-        /// The charter.
-        charter: String,
-    },
+    NothingChanged { charter: String },
     /// The version does not move far enough.
     #[error("version {to} is too low: a {bump} change from {from} needs at least {needed}")]
     Version {
@@ -39,7 +28,7 @@ pub enum RfcError {
         from: CharterVersion,
         /// The version that it would get.
         to: CharterVersion,
-        /// How far it must move.
+        /// Required version bump.
         bump: VersionBump,
         /// The least version.
         needed: CharterVersion,
@@ -52,76 +41,47 @@ pub enum RfcError {
         /// The one in the folder.
         said: String,
     },
-    /// The key is no role's.
+    /// The key does not belong to a role.
     #[error("`key:{key}` does not belong to a role")]
-    NoRole {
-        /// Its fingerprint.
-        key: String,
-    },
+    NoRole { key: String },
     /// The role has spoken already, or too late.
     #[error("vote or review by {role} rejected: {why}")]
     NotTaken {
-        /// The role.
         role: CouncilRole,
-        /// Why not.
         why: MessageRejection,
     },
     /// The role has reviewed it already.
     #[error("{role} has already reviewed this proposal")]
-    Reviewed {
-        /// The role.
-        role: CouncilRole,
-    },
+    Reviewed { role: CouncilRole },
     /// Not everyone has reviewed it.
     #[error("proposal `{id}` still needs a review by {}", names(missing))]
     NotReviewed {
-        /// The proposal.
         id: String,
-        /// Who is missing.
+        /// Roles that are missing.
         missing: Vec<CouncilRole>,
     },
     /// The vote does not carry it.
     #[error("proposal `{id}` did not pass: {outcome}")]
     NotCarried {
-        /// The proposal.
         id: String,
-        /// How the votes stand.
+        /// State of the votes.
         outcome: Box<MotionOutcome>,
     },
     /// The charter is not what it was when the change was proposed.
     #[error("charter `{charter}` has changed since proposal `{id}` was made")]
-    BaseChanged {
-        /// The charter.
-        charter: String,
-        /// The proposal.
-        id: String,
-    },
+    BaseChanged { charter: String, id: String },
     /// It was merged.
     #[error("proposal `{id}` is already merged")]
-    Merged {
-        /// The proposal.
-        id: String,
-    },
+    Merged { id: String },
     /// An emergency patch that is more than one.
     #[error("not an emergency patch: {why}")]
-    NoPatch {
-        /// Why.
-        why: String,
-    },
+    NoPatch { why: String },
     /// The files cannot be put in place.
     #[error("cannot install the charter in `{}`", folder.display())]
-    Folder {
-        /// The folder.
-        folder: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// What was written down cannot be read.
+    Folder { folder: PathBuf, source: io::Error },
+    /// The record cannot be read.
     #[error("proposal `{id}` is damaged or was altered")]
-    Damaged {
-        /// The proposal.
-        id: String,
-    },
+    Damaged { id: String },
 }
 
 fn names(roles: &[CouncilRole]) -> String {
@@ -150,7 +110,7 @@ impl RfcError {
         }
     }
 
-    /// What the user may do about it.
+    /// Next step for the user, as an imperative sentence.
     pub fn hint(&self) -> String {
         match self {
             Self::NoSuchRfc { .. } => "list proposals with `fathom rfc list`, and check `--home`".into(),

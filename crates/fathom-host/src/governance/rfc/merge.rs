@@ -19,7 +19,7 @@ use crate::governance::people::OsUser;
 use crate::governance::rfc::diff::VersionBump;
 use crate::runtime::Runtime;
 
-/// What creator and Prime sign in an emergency begins with this.
+/// Prefix of the message that creator and Prime sign in an emergency.
 const EMERGENCY_TAG: &[u8] = b"fathom/rfc-emergency/1";
 
 /// By whose word a proposal is merged.
@@ -33,7 +33,7 @@ pub enum MergeAuthority<'a> {
         creator: &'a ApproverKey,
         /// Prime's key.
         prime: &'a ApproverKey,
-        /// Why it cannot wait.
+        /// Reason for the emergency.
         reason: &'a str,
     },
 }
@@ -41,7 +41,7 @@ pub enum MergeAuthority<'a> {
 /// An emergency as it is written down.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EmergencyMerge {
-    /// Why it could not wait.
+    /// Reason for the emergency.
     pub reason: String,
     /// The creator's signature.
     pub creator: String,
@@ -72,6 +72,8 @@ impl Runtime {
         };
         let charter = Charter::of_texts(&rfc.proposal.charter, &rfc.proposal.files)?;
         let path = self.check_identity(rfc, &charter, emergency.as_ref())?;
+        // The folder before the record: a crash between them is recognised by the digest and only the record is written
+        // again.
         let kept = put_in_place(&rfc.proposal)?;
         if let Some(path) = path {
             let reason = emergency
@@ -112,6 +114,7 @@ impl Runtime {
         if reason.trim().is_empty() {
             return no("no reason given".to_owned());
         }
+        // An emergency needs no vote, so it may only be as small as a patch.
         let needed = VersionBump::Patch.after(proposal.from);
         if proposal.to != needed {
             return no(format!(
@@ -137,8 +140,8 @@ impl Runtime {
         })
     }
 
-    /// The way by which the identity changes, if it does: it must be signed by the creator, and the stack be stable
-    /// where it is no emergency.
+    /// The way by which the identity changes, if it does: the creator must have signed it, and the stack must be stable
+    /// unless it is an emergency.
     fn check_identity(
         &self,
         rfc: &RfcStore,
@@ -175,6 +178,7 @@ impl Runtime {
 fn put_in_place(proposal: &CharterProposal) -> Result<PathBuf, HostError> {
     let id = proposal.id();
     let folder = &proposal.folder;
+    // Names come out of the record, which another process may have written: none may lead out of the folder.
     if !proposal.files.keys().all(|name| is_inside(name)) {
         return Err(RfcError::Damaged { id }.into());
     }
@@ -185,6 +189,7 @@ fn put_in_place(proposal: &CharterProposal) -> Result<PathBuf, HostError> {
     if now == digest_of(&proposal.files) && kept.is_dir() {
         return Ok(kept);
     }
+    // Votes were about a change of that text; anything edited since would be lost unseen.
     if now != proposal.base {
         let charter = proposal.charter.clone();
         return Err(RfcError::BaseChanged { charter, id }.into());
@@ -219,7 +224,7 @@ fn check_vote(rfc: &RfcStore) -> Result<(), RfcError> {
     }
 }
 
-/// Whether a file's name stays in its folder.
+/// True if the file name stays in its folder.
 fn is_inside(name: &str) -> bool {
     name.split('/')
         .all(|part| !part.is_empty() && !part.starts_with('.'))
@@ -245,8 +250,10 @@ fn write_beside(
         }
         let mut file = fs::File::create(file)?;
         file.write_all(text.as_bytes())?;
+        // Synced before the exchange, which must not put names of unwritten files in place.
         file.sync_all()?;
     }
+    // The entries of the folder are data of the folder, not of its files.
     fs::File::open(beside)?.sync_all()
 }
 
@@ -279,6 +286,8 @@ fn exchange(new: &FilePath, old: &FilePath) -> io::Result<()> {
     match renameat_with(CWD, new, CWD, old, RenameFlags::EXCHANGE) {
         Ok(()) => Ok(()),
         Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS | rustix::io::Errno::XDEV) => {
+            // Some filesystems cannot exchange. A crash between these renames leaves the charter under another name,
+            // but never half of one.
             let between = new.with_extension("moving");
             fs::rename(old, &between)?;
             fs::rename(new, old)?;

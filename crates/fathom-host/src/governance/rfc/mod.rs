@@ -30,6 +30,7 @@ use crate::governance::identity::IdentityChangePath;
 pub const REVIEWERS: [CouncilRole; 2] = [CouncilRole::Prime, CouncilRole::Lite];
 
 /// Hexadecimal digits of a proposal's name.
+// Eight digits fit a message id, which is made from them.
 const ID_CHARS: usize = 8;
 
 /// The contents of a charter's files, by their paths in its folder.
@@ -38,26 +39,21 @@ type ProposalTexts = BTreeMap<String, String>;
 /// A change that somebody wants.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CharterProposal {
-    /// When it was made.
     #[serde(rename = "at_ms")]
     pub at: Timestamp,
-    /// The charter.
     pub charter: String,
-    /// Its folder.
     pub folder: PathBuf,
     /// The version that it has.
     pub from: CharterVersion,
     /// The version that it gets.
     pub to: CharterVersion,
-    /// What it says now.
+    /// Digest of the present files.
     pub base: Digest,
-    /// What it is to say: every file.
+    /// Proposed texts: every file.
     pub files: BTreeMap<String, String>,
-    /// What is different.
     pub changes: Vec<CharterChange>,
-    /// How far the version must move for it.
+    /// Version bump that the changes require.
     pub bump: VersionBump,
-    /// Why.
     pub why: String,
 }
 
@@ -66,6 +62,7 @@ impl CharterProposal {
     pub fn digest(&self) -> Digest {
         let mut hash = Sha256::new();
         hash.update(b"fathom/rfc-proposal/2");
+        // The time makes a repeated proposal another one, so that old votes do not count for it.
         hash.update(self.at.0.to_be_bytes());
         hash.update(self.base.0);
         let (from, to) = (self.from.to_string(), self.to.to_string());
@@ -77,14 +74,15 @@ impl CharterProposal {
         Digest(hash.finalize().into())
     }
 
-    /// Whether it says of itself something else than its files do, compared with the charter that it is to replace. Where
-    /// that one is gone, nobody can tell.
+    /// True if its recorded changes differ from those of its files, compared with the charter that it is to replace. If
+    /// that charter is gone, this is unknown.
     fn is_misread(&self) -> bool {
         let base = [self.folder.clone(), self.kept()]
             .into_iter()
             .find(|folder| charter_files(folder).is_ok_and(|files| digest_of(&files) == self.base));
         let old = base.and_then(|folder| Charter::load(&folder, &|_| 0).ok());
         let new = Charter::of_texts(&self.charter, &self.files).ok();
+        // Without the old charter the comparison is impossible; the merge checks the base's digest anyway.
         let (Some(old), Some(new)) = (old, new) else {
             return false;
         };
@@ -98,7 +96,7 @@ impl CharterProposal {
         !is_said || changes.as_ref() != Some(&self.changes)
     }
 
-    /// Where the charter lies that it replaced.
+    /// Folder with the replaced charter.
     fn kept(&self) -> PathBuf {
         let name = self.folder.file_name().unwrap_or_default();
         let name = format!(".{}.before-{}", name.to_string_lossy(), self.id());
@@ -110,13 +108,13 @@ impl CharterProposal {
         self.digest().to_string().chars().take(ID_CHARS).collect()
     }
 
-    /// Whether it changes who speaks.
+    /// True if it changes the identity.
     pub fn changes_identity(&self) -> bool {
         self.changes.iter().any(CharterChange::is_of_identity)
     }
 }
 
-/// What files say, in one number.
+/// Digest over all files.
 fn digest_of(files: &ProposalTexts) -> Digest {
     let mut hash = Sha256::new();
     hash.update(b"fathom/charter-files/1");
@@ -132,35 +130,30 @@ fn add(hash: &mut Sha256, text: &str) {
     hash.update(text.as_bytes());
 }
 
-/// What a role said about a proposal.
+/// Statement of a role about a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RoleStatement {
-    /// The role.
     pub role: CouncilRole,
     /// The key, as `key:FINGERPRINT`.
     pub by: String,
-    /// When.
     #[serde(rename = "at_ms")]
     pub at: Timestamp,
     /// The vote; none in a review.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ballot: Option<MotionVote>,
-    /// The words.
     pub text: String,
 }
 
-/// How a proposal became the charter.
+/// Record of a merge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergeRecord {
-    /// When.
     #[serde(rename = "at_ms")]
     pub at: Timestamp,
-    /// Who.
     pub by: String,
     /// By which way the identity changed, where it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<IdentityChangePath>,
-    /// Where the charter lies that it replaced.
+    /// Folder with the replaced charter.
     pub kept: PathBuf,
     /// The emergency, where it was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,22 +163,19 @@ pub struct MergeRecord {
 /// A proposal and what became of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RfcStore {
-    /// Its name.
     pub id: String,
-    /// The proposal.
     #[serde(flatten)]
     pub proposal: CharterProposal,
-    /// Who made it.
     pub by: String,
     /// Reviews that count.
     pub reviews: Vec<RoleStatement>,
     /// Votes that count.
     pub votes: Vec<RoleStatement>,
-    /// What the votes amount to as they stand.
+    /// Present result of the votes.
     pub outcome: MotionOutcome,
-    /// Messages that do not count: of a key that is no role's now, or not signed by it.
+    /// Number of ignored messages: those whose key has no role now, or that it did not sign.
     pub ignored: usize,
-    /// How it was merged.
+    /// Record of the merge, once merged.
     pub merged: Option<MergeRecord>,
 }
 

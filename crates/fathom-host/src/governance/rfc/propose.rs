@@ -15,7 +15,7 @@ use crate::governance::identity::{IdentityError, signature, signed_text};
 use crate::governance::people::OsUser;
 use crate::runtime::Runtime;
 
-/// What acts about proposals are called.
+/// Name of acts about proposals.
 pub(super) const PROPOSED: &str = "proposed";
 pub(super) const REVIEWED: &str = "reviewed";
 pub(super) const VOTED: &str = "voted";
@@ -145,7 +145,7 @@ impl Runtime {
         }
     }
 
-    /// A proposal with all that was said about it.
+    /// A proposal with its reviews and votes.
     pub(super) fn rfc_in(&self, record: &GovernanceStore, id: &str) -> Result<RfcStore, HostError> {
         let damaged = || RfcError::Damaged { id: id.to_owned() };
         let acts = record.about(id)?;
@@ -168,16 +168,19 @@ impl Runtime {
         };
         let mut assembly = assembly(trust);
         let opened = opening(&rfc.proposal)?;
+        // The opening is made here from the proposal, so it is valid; only statements of people may be refused.
         let _ = assembly.take(&opened, opened.timestamp);
         for act in acts
             .iter()
             .filter(|act| [REVIEWED, VOTED].contains(&act.kind.as_str()))
         {
             let Some((envelope, spoken)) = heard(act, &rfc.proposal, trust) else {
+                // Counted, not refused: one bad line in the record must not make every proposal unreadable.
                 rfc.ignored += 1;
                 continue;
             };
             if act.kind == REVIEWED {
+                // The first review of a role counts: a later one must not change what others voted on.
                 if rfc.reviews.iter().all(|review| review.role != spoken.role) {
                     rfc.reviews.push(spoken);
                 }
@@ -194,7 +197,7 @@ impl Runtime {
     }
 }
 
-/// How the votes stand before anybody has voted.
+/// State of the votes before the first one.
 fn empty_outcome(
     proposal: &CharterProposal,
     trust: &crate::governance::identity::TrustConfig,

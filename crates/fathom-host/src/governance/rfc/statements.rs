@@ -17,16 +17,17 @@ use crate::error::HostError;
 use crate::governance::identity::TrustConfig;
 use crate::runtime::Runtime;
 
-/// What a signed message about a proposal begins with.
+/// Prefix of a signed message about a proposal.
 const MESSAGE_TAG: &[u8] = b"fathom/rfc-message/1";
 
-/// How long a proposal can be voted on.
+/// Time during which a proposal accepts votes.
 const OPEN_FOR: Millis = Millis(30 * 24 * 3_600_000);
 
 /// A message and the signature of its role's key, as they are kept.
 #[derive(Serialize, Deserialize)]
 struct SignedStatement {
     /// The envelope, in the very bytes that were signed.
+    // Text, not a value: the signature covers these bytes, and JSON written again may differ.
     envelope: String,
     key: PublicKey,
     signature: String,
@@ -171,6 +172,7 @@ pub(super) fn heard(
     trust: &TrustConfig,
 ) -> Option<(Envelope, RoleStatement)> {
     let signed: SignedStatement = serde_json::from_str(&act.body).ok()?;
+    // By today's configuration: a key that was removed no longer counts.
     let role = trust.role_of(&signed.key)?;
     let message = message(proposal.digest(), &signed.envelope);
     if !signed.key.signed(&message, &signed.signature) {
@@ -182,6 +184,7 @@ pub(super) fn heard(
     } else {
         MessageType::Info
     };
+    // The act's kind is not signed, so a review could be filed as a vote.
     if envelope.role != role || envelope.kind != kind {
         return None;
     }

@@ -31,7 +31,7 @@ pub struct DecisionCounts {
     pub reject: u64,
     /// Neither.
     pub abstain: u64,
-    /// Nobody voted.
+    /// No vote was cast.
     pub none: u64,
 }
 
@@ -90,6 +90,7 @@ impl ReuseTrial {
     /// was compared or decided.
     pub(super) fn both(run: &PastCouncil) -> Option<(Self, Self)> {
         let alone = run.report.alone?;
+        // Without a decision there is nothing to compare with the chiefs' own.
         run.report.vote?;
         let without = Self {
             vote: Some(alone.vote),
@@ -128,6 +129,7 @@ impl DecisionStats {
         }
         decided.latency_ms = LatencyStats::of(times);
         decided.used = ResourceStats::of(spent, known);
+        // Over decisions only: a council without a vote has no confidence to average.
         decided.confidence = share(confidence, votes * 1000);
         decided.agreement = share(agreement, votes * 1000);
         decided
@@ -150,6 +152,7 @@ impl LatencyStats {
     fn of(mut times: Vec<Millis>) -> Self {
         times.sort_unstable();
         let sum = times.iter().map(|time| time.0).sum();
+        // Nearest rank, as in `fathom stats`: a latency that occurred.
         let half = times.len().div_ceil(2);
         Self {
             mean: rounded(sum, times.len() as u64).map(Millis),

@@ -125,6 +125,7 @@ impl DepthStats {
             spawns,
             spawns_mean: decisions::mean(spawns, runs.len() as u64),
             reused_calls,
+            // Reused calls are not in `calls`, which counts what was sent.
             reused_share: share(reused_calls, calls.saturating_add(reused_calls)),
         }
     }

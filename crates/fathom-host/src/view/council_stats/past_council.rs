@@ -24,6 +24,7 @@ pub struct ComparisonKey {
 impl ComparisonKey {
     /// The key of a question, its material and the models that were asked.
     pub fn new(question: &str, material: String, models: [String; 2]) -> Self {
+        // White space differs between a file and a prompt; the question is the same.
         let words: Vec<&str> = question.split_whitespace().collect();
         Self {
             question: words.join(" "),
@@ -33,7 +34,7 @@ impl ComparisonKey {
     }
 }
 
-/// A council that has come to its end.
+/// A finished council.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastCouncil {
     pub matter: ComparisonKey,
@@ -64,7 +65,7 @@ struct TallyRules {
 }
 
 impl PastCouncil {
-    /// Reads a run; none when it is no council, has not ended, or cannot be read any more.
+    /// Reads a run; none if it is not a council, is not finished, or cannot be read any more.
     pub fn of(story: &RunView) -> Option<Self> {
         let root = story.root()?;
         let started = &root.started;
@@ -101,6 +102,7 @@ fn sides(story: &RunView, report: &CouncilReport, spent: Amounts) -> Option<Deci
     for chief in &report.votes {
         let own = own(story, chief)?;
         sides.without = sides.without.plus(own);
+        // A vote that was cast only for the comparison is not part of the price of recursion.
         if chief.alone.is_some() {
             sides.with = sides.with.minus(own);
         }
@@ -128,6 +130,7 @@ pub fn pairs<'a>(
         }
         let [without, with] = matters.entry(&run.matter).or_default();
         let newest = if run.report.depth == 0 { without } else { with };
+        // The first one met is the newest, and one pair per question keeps often-asked ones from outweighing the rest.
         newest.get_or_insert(run);
     }
     let both = matters.into_values();

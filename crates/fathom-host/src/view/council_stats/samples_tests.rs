@@ -28,7 +28,7 @@ pub(crate) fn seat(name: &str, said: &str, children: &[SeatReport]) -> SeatRepor
     serde_json::from_value(seat).unwrap()
 }
 
-/// What a council left that decided `vote` (or nothing) at `depth`, with confidence and agreement in per cent.
+/// Report of a council that decided `vote` (or nothing) at `depth`, with confidence and agreement in per cent.
 pub(crate) fn report(
     vote: Option<&str>,
     (confidence, agreement): (u16, u16),

@@ -112,6 +112,7 @@ impl SeatSums {
                 };
                 *number += 1;
                 self.confidence += u64::from(cast.confidence.get());
+                // Without a decision every vote counts as a dissent, since none prevailed.
                 self.dissents += u64::from(decision != Some(cast.vote));
             }
             None => self.failures += 1,
