@@ -17,14 +17,14 @@ pub(crate) fn used(story: &RunView) -> Option<StyledLine> {
     } = speed;
     let shared = match shared_tokens {
         0 => String::new(),
-        tokens => format!(" ({tokens} more reused)"),
+        tokens => format!(" ({tokens} reused)"),
     };
     let memory = memory_peak_bytes().map_or_else(String::new, |bytes| {
         let tenths = bytes / 100_000_000;
-        format!("   memory {}.{} GB", tenths / 10, tenths % 10)
+        format!(", memory {}.{} GB", tenths / 10, tenths % 10)
     });
     let said = format!(
-        "prompt {read_tokens} tokens{}{shared}, reply {wrote_tokens} tokens{}{memory}",
+        "prompt {read_tokens} tokens{}{shared}, reply {wrote_tokens}{}{memory}",
         rate(read_tokens, reading),
         rate(wrote_tokens, writing)
     );

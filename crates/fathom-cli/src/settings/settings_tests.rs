@@ -82,7 +82,10 @@ fn x01_a_flag_beats_a_variable_and_a_variable_beats_the_file() {
     assert_eq!(settings.recursion.max_children, 3);
     let amounts = settings.budget.amounts;
     assert_eq!([amounts.tokens, amounts.calls, amounts.tools], [3, 2, 1]);
-    assert_eq!(amounts.episodes, config::BUDGET.amounts.episodes);
+    assert_eq!(
+        amounts.episodes,
+        fathom_host::config::BUDGET.amounts.episodes
+    );
 }
 
 #[test]

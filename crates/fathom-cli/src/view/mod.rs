@@ -3,6 +3,7 @@
 pub(crate) mod approval;
 pub(crate) mod budget;
 mod change_lines;
+pub(crate) mod charter;
 pub(crate) mod charter_findings;
 pub(crate) mod council;
 pub(crate) mod council_stats;

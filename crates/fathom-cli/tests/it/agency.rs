@@ -267,7 +267,10 @@ async fn e14_the_same_occasion_is_published_once() {
     agency.approve().await;
     assert_eq!(agency.platform.posts().len(), 1, "sent twice");
     let shown = agency.run(&["show", &agency.session.newest()]).await.stdout;
-    assert!(shown.contains("its key"), "the reason is told:\n{shown}");
+    assert!(
+        shown.contains("idempotency key"),
+        "the reason is told:\n{shown}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

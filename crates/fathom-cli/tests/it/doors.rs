@@ -33,15 +33,21 @@ enum Door {
 
 const DOORS: [(&str, Door); 14] = [
     ("fathom-local/src/weights/hub.rs", Door::Weights),
-    ("fathom-local/src/weights/pip.rs", Door::Weights),
-    ("fathom-models/src/client.rs", Door::Model),
-    ("fathom-sandbox/src/confined.rs", Door::Tool("shell")),
+    ("fathom-local/src/weights/pip_download.rs", Door::Weights),
+    ("fathom-models/src/http/client.rs", Door::Model),
+    (
+        "fathom-sandbox/src/confined_program.rs",
+        Door::Tool("shell"),
+    ),
     ("fathom-sandbox/src/cpython/mod.rs", Door::Locked),
     ("fathom-sandbox/src/monty.rs", Door::Locked),
-    ("fathom-sandbox/src/worker/confine.rs", Door::Tool("shell")),
+    (
+        "fathom-sandbox/src/worker/confine_program.rs",
+        Door::Tool("shell"),
+    ),
     ("fathom-store/src/symbols/redis.rs", Door::Symbols),
     ("fathom-tools/src/browser/driver.rs", Door::Tool("browser")),
-    ("fathom-tools/src/browser/gate.rs", Door::Tool("browser")),
+    ("fathom-tools/src/browser/proxy.rs", Door::Tool("browser")),
     ("fathom-tools/src/browser/wire.rs", Door::Tool("browser")),
     ("fathom-tools/src/http/client.rs", Door::Tool("http")),
     ("fathom-tools/src/mcp/process.rs", Door::Tool("mcp")),

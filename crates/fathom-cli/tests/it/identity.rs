@@ -160,7 +160,7 @@ fn g06_a_key_is_made_once_for_its_owner_alone() {
     session
         .run(&["runs"])
         .fails(2, "F0111")
-        .says("it is no public key");
+        .says("invalid public key");
 }
 
 #[test]
@@ -422,7 +422,7 @@ fn g06_one_role_offline_refuses_a_session() {
             "prime.key",
         ])
         .fails(4, "F1081")
-        .says("not to 1.0.1");
+        .says("instead of 1.0.1");
     session.write("mine/identity.toml", &IDENTITY.replace("guess.", "guess!"));
     let sign = [
         "identity",
@@ -462,7 +462,7 @@ fn g12_a_charter_changes_by_proposal_review_vote_and_merge() {
     session
         .run(&propose)
         .fails(4, "F1073")
-        .says("needs 1.0.1 at least");
+        .says("needs at least 1.0.1");
     world.change("1.0.1", "persona.toml", "tone = \"warm\"\n");
     session
         .run(&["charter", "diff", "mine", "new"])

@@ -101,12 +101,16 @@ impl Case {
 fn leaves(session: &Session, above: &[&str], found: &mut BTreeSet<String>) {
     let help = session.run(&[above, &["--help"]].concat());
     let listed = help.exits(0).stdout.lines();
-    let listed = listed.skip_while(|line| *line != "Commands:").skip(1);
+    let listed = listed
+        .skip_while(|line| !line.starts_with("Usage:"))
+        .skip(1);
+    let is_name = |name: &&str| name.starts_with(|first: char| first.is_ascii_lowercase());
     let names: Vec<&str> = listed
-        .take_while(|line| !line.is_empty())
+        // Commands stand in groups, each under a heading of its own; flags come after them.
+        .take_while(|line| !matches!(*line, "Options:" | "Global flags:"))
         .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
-        // Longer descriptions go on below, without a name.
-        .filter(|name| !matches!(*name, "" | "help"))
+        .filter(is_name)
+        .filter(|name| *name != "help")
         .collect();
     if names.is_empty() {
         found.insert(above.join(" "));
@@ -255,7 +259,7 @@ fn cases(world: &World) -> Vec<Case> {
         case("symbols export", &["out.json"]).silent(),
         case("symbols delete", &[EMAIL]),
         case("kits", &[EMAIL]),
-        case("agents", &[EMAIL]),
+        case("personas", &[EMAIL]),
         case("session show", &["planted"]),
         case("session rotate", &["planted"]).silent(),
         case(

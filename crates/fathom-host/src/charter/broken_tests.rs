@@ -655,7 +655,7 @@ error[F0608]: missing key `stage`
    |
 29 | [less]
    | ^^^^^^
-hint: set `stage = "plan"`
+hint: add `stage = "plan"`
 error[F0608]: missing key `last_updated`
    --> instructions.toml:29:1
    |

@@ -330,7 +330,7 @@ fn g06_a_governance_session_needs_a_stack_that_was_stable_for_24_hours() {
     let merge = || host.merge(&rfc, MergeAuthority::Voted);
     refused(merge(), "F1061", "rule `24-hours`");
     world.live(&host, 23 * HOUR + STEP, WELL);
-    refused(merge(), "F1061", "watched for 23 h 0 min of 24 h 0 min");
+    refused(merge(), "F1061", "only 23 h 0 min of 24 h 0 min observed");
     world.live(&host, 2 * HOUR, WELL);
     world.live(
         &host,
@@ -388,7 +388,7 @@ fn g12_a_charter_changes_by_proposal_review_vote_and_merge() {
     refused(
         host.propose(&changed, &onto, "warmer"),
         "F1073",
-        "needs 1.0.1 at least",
+        "needs at least 1.0.1",
     );
     world.charter("changed", "1.0.1", &[]);
     let rfc = host.propose(&changed, &onto, "warmer").unwrap();
@@ -546,7 +546,7 @@ fn g12_an_emergency_patch_takes_creator_and_prime_and_moves_one_patch() {
     refused(
         merge(&wide, "creator", "prime", "now"),
         "F1081",
-        "not to 1.0.1",
+        "instead of 1.0.1",
     );
     let patch = world.charter("patch", "1.0.1", &[("persona.toml", "tone = \"calm\"")]);
     let patch = host.propose(&patch, &onto, "it hurts people").unwrap();

@@ -18,9 +18,7 @@ use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
 use fathom_programs::BuiltInPrograms;
 use fathom_programs::rlm::{self, MaterialItem, MaterialSource, RlmConfig, RlmReport};
-
-use fathom_testkit::manual_host::host::{ManualHost, at};
-use fathom_testkit::manual_host::samples::{self, root};
+use fathom_testkit::manual_host::{ManualHost, host, samples};
 
 pub(crate) const RICH: Amounts = Amounts {
     tokens: 100_000_000,
@@ -53,7 +51,7 @@ pub(crate) fn params() -> RlmConfig {
 }
 
 pub(crate) fn started(params: &RlmConfig, amounts: Amounts) -> EpisodeSpec {
-    let mut started = root(amounts);
+    let mut started = samples::root(amounts);
     started.goal = "Which host failed first?".into();
     started.program = params.spec();
     let policy = &mut started.contract.recursion;
@@ -306,7 +304,7 @@ fn r02_children_get_what_the_cell_hands_over() {
     };
     ask(&mut desk, (&root, running), question);
     let first = desk.sent();
-    assert_eq!(first.episode, at(&[0]));
+    assert_eq!(first.episode, host::at(&[0]));
     let system = first.request.messages[0].text.as_str().to_owned();
     assert!(system.contains("12 characters, 2 lines"), "{system}");
     desk.reply(&first, "```repl\nSUBMIT(context)\n```");
@@ -319,9 +317,11 @@ fn r02_children_get_what_the_cell_hands_over() {
     };
     assert_eq!(context, expected);
     end(&mut desk, &child, child_cell, submitted("a part"));
-    assert!(desk.steps.contains(&HostStep::Over { episode: at(&[0]) }));
+    assert!(desk.steps.contains(&HostStep::Over {
+        episode: host::at(&[0])
+    }));
     let second = desk.reply_next("```repl\nSUBMIT(1)\n```");
-    assert_eq!(second.episode, at(&[1]));
+    assert_eq!(second.episode, host::at(&[1]));
     let (child, child_cell, _, context) = cell(&mut desk);
     assert_eq!(context, ContextSource::Given);
     end(&mut desk, &child, child_cell, submitted("someone"));
@@ -560,9 +560,9 @@ fn r02_children_that_ask_the_same_are_told_what_one_of_them_was() {
     assert_eq!(outcomes(&mut desk), [said("1"), said("2")]);
     // It is known to those who ask later, and to a new owner.
     desk.hand_over(ReleaseReason::Interrupted, Millis(1));
-    ask(&mut desk, (&at(&[]), running), query(1, &["b", "a"]));
+    ask(&mut desk, (&host::at(&[]), running), query(1, &["b", "a"]));
     assert_eq!(outcomes(&mut desk), [said("B"), said("A")]);
-    end(&mut desk, &at(&[]), running, submitted("done"));
+    end(&mut desk, &host::at(&[]), running, submitted("done"));
     let report = report(desk.result());
     assert_eq!((report.subcalls, report.memoised), (0, 2));
     // Three turns, and each prompt once.
@@ -667,7 +667,7 @@ fn r04_children_of_a_cell_that_ended_are_given_up_and_the_run_goes_on() {
     let (root, first) = write(&mut desk, "thread(rlm_query_batched, qs)");
     ask(&mut desk, (&root, first), children(1, 2));
     let call = desk.sent();
-    assert_eq!(call.episode, at(&[0]));
+    assert_eq!(call.episode, host::at(&[0]));
     end(&mut desk, &root, first, printed("on"));
     let turn = desk.sent();
     assert_eq!(turn.episode, root);
@@ -676,7 +676,9 @@ fn r04_children_of_a_cell_that_ended_are_given_up_and_the_run_goes_on() {
         [(call.episode.clone(), call.ask, call.attempt)]
     );
     desk.reply(&call, "too late");
-    assert!(desk.steps.contains(&HostStep::Over { episode: at(&[0]) }));
+    assert!(desk.steps.contains(&HostStep::Over {
+        episode: host::at(&[0])
+    }));
     desk.reply(&turn, "```repl\nSUBMIT('web-3')\n```");
     let (root, second, ..) = cell(&mut desk);
     end(&mut desk, &root, second, submitted("web-3"));
@@ -884,19 +886,4 @@ fn r07_a_restart_says_the_cell_and_the_open_calls_again() {
     assert_eq!(call.request.messages[0].text.as_str(), "b");
     desk.reply(&call, "B");
     assert_eq!(outcomes(&mut desk), [said("A"), said("B")]);
-}
-
-#[test]
-fn r02_depth_is_refused_as_an_exception() {
-    let mut started = started(&params(), RICH);
-    started.contract.recursion.max_depth = 0;
-    let mut desk = ManualHost::open(BuiltInPrograms, started);
-    let (root, running) = write(&mut desk, "rlm_query('x')");
-    ask(&mut desk, (&root, running), children(0, 1));
-    assert_eq!(
-        kind(&outcomes(&mut desk)[0]),
-        Some(CellExceptionKind::Refused)
-    );
-    end(&mut desk, &root, running, submitted("done"));
-    assert_eq!(report(desk.result()).children, 0);
 }

@@ -509,3 +509,18 @@ fn h04_a_leaf_says_what_comes_after_its_thoughts() {
     assert_eq!(kind(&outcomes[2]), Some(CellExceptionKind::Truncated));
     assert!(!format!("{:?}", &outcomes[1..]).contains("web-9"));
 }
+
+#[test]
+fn r02_depth_is_refused_as_an_exception() {
+    let mut started = started(&params(), RICH);
+    started.contract.recursion.max_depth = 0;
+    let mut desk = ManualHost::open(BuiltInPrograms, started);
+    let (root, running) = write(&mut desk, "rlm_query('x')");
+    ask(&mut desk, (&root, running), children(0, 1));
+    assert_eq!(
+        kind(&outcomes(&mut desk)[0]),
+        Some(CellExceptionKind::Refused)
+    );
+    end(&mut desk, &root, running, submitted("done"));
+    assert_eq!(report(desk.result()).children, 0);
+}

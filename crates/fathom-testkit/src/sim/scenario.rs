@@ -15,9 +15,7 @@ use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
 use fathom_programs::{direct, motion};
 
-use super::platform::{PLATFORMS, effect};
-use super::rng::SimRng;
-use super::{platform, provider};
+use super::{platform, provider, rng::SimRng};
 use crate::drill::{DrillChild, DrillConfig, DrillEffect, DrillEnding};
 
 /// Types of children that a scenario's policy knows; one of them is not allowed.
@@ -181,7 +179,7 @@ impl SimScenario {
                         request: EffectRequest {
                             event: format!("event {}", rng.draw()),
                             tool: "post".into(),
-                            ..effect(rng)
+                            ..platform::effect(rng)
                         },
                     })
                     .collect(),
@@ -252,7 +250,7 @@ fn people(rng: &mut SimRng) -> SimPeople {
             1 => KillScope::Tenant("tenant".into()),
             2 => KillScope::Account("account".into()),
             3 => KillScope::Action("say".into()),
-            _ => KillScope::Platform(rng.pick(&PLATFORMS).into()),
+            _ => KillScope::Platform(rng.pick(&platform::PLATFORMS).into()),
         };
         let lift = rng.chance(500).then(|| at + rng.between(1, 800));
         (at, scope, lift)
@@ -421,7 +419,7 @@ fn drill(rng: &mut SimRng, depth: u32, size: u64) -> DrillConfig {
     };
     let effects = (0..rng.below(size)).map(|_| DrillEffect {
         round: round(rng),
-        request: effect(rng),
+        request: platform::effect(rng),
     });
     let effects = effects.collect();
     DrillConfig {

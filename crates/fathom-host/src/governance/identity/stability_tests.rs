@@ -88,7 +88,7 @@ fn g06_a_stack_is_stable_after_24_hours_and_not_after_23() {
     assert_eq!(stack.broken(), Some(StabilityRule::TooShort { covered }));
     assert_eq!(
         stack.broken().unwrap().to_string(),
-        "rule `24-hours`: only 23 h 0 min of 24 observed h 0 min"
+        "rule `24-hours`: only 23 h 0 min of 24 h 0 min observed"
     );
     stack.live(HOUR - STEP, well());
     assert!(stack.broken().is_some());
