@@ -1,6 +1,6 @@
 //! Carries out what the gateway permits: HTTP, programs, MCP servers and a browser.
 //!
-//! A tool can be looked at and rehearsed by anyone, and be called by whoever holds a [`Permit`](fathom_core::effect::Permit),
+//! A tool can be looked at and rehearsed by anyone, and be called by whoever holds a [`Permit`](fathom_core::effect::EffectPermit),
 //! which only a durable decision makes. What comes back was said by people outside: it is bounded, and nobody's authority.
 //!
 //! With a permit a tool can be called:

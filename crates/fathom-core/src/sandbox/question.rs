@@ -125,7 +125,7 @@ pub enum CellOutcome {
     Chosen {
         text: Text,
         /// The margin by which it was likelier than the others, as
-        /// [`Reply::margin_milli`](crate::model::Reply::margin_milli).
+        /// [`Reply::margin_milli`](crate::model::ModelReply::margin_milli).
         margin_milli: i32,
     },
     /// Nothing that may be taken for an answer.

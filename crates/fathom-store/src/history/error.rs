@@ -59,7 +59,7 @@ pub enum HistoryError {
     /// An invalid recipient, or none.
     #[error("invalid age recipient `{recipient}`")]
     Recipient {
-        /// The given text, but never a secret: see [`super::History::export_age`].
+        /// The given text, but never a secret: see [`super::SessionHistoryStore::export_age`].
         recipient: String,
     },
     /// An export cannot be written.
