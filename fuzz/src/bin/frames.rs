@@ -7,8 +7,8 @@
 #[expect(dead_code, reason = "what the host sends is not read here")]
 mod frames;
 
-use fathom_core::sandbox::{CellCall, CellError, Output, Value};
-use frames::{BATCH_MAX, ERROR_BYTES_MAX, FRAME_BYTES_MAX, FromWorker, Printed};
+use fathom_core::sandbox::{CellCall, CellError, CellOutput, CellValue};
+use frames::{BATCH_MAX, ERROR_BYTES_MAX, FRAME_BYTES_MAX, FromWorker, PrintedFrame};
 use libfuzzer_sys::fuzz_target;
 use serde_json::json;
 
@@ -50,7 +50,7 @@ fn message(json: &[u8]) {
             }
         }
         FromWorker::Submit { value, .. } | FromWorker::Draft { value, .. } => {
-            assert!(Value::from(value).text.as_str().len() <= json.len());
+            assert!(CellValue::from(value).text.as_str().len() <= json.len());
         }
         FromWorker::Printed { output, .. } => bounded(&output),
         FromWorker::End { output, error, .. } => {
@@ -62,9 +62,9 @@ fn message(json: &[u8]) {
     }
 }
 
-fn bounded(output: &Printed<'_>) {
+fn bounded(output: &PrintedFrame<'_>) {
     for bytes_max in OUTPUT_BYTES_MAX {
-        let Output { head, tail, bytes } = output.kept(bytes_max);
+        let CellOutput { head, tail, bytes } = output.kept(bytes_max);
         let kept = head.as_str().len() + tail.map_or(0, |tail| tail.as_str().len());
         assert!(kept <= bytes_max as usize);
         assert!(kept as u64 <= bytes);

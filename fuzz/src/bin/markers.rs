@@ -2,14 +2,14 @@
 //! command that is shown is read as the same command.
 #![no_main]
 
+use fathom_core::channel::marker::{BlockKind, Marker, MarkerEvent, MarkerParser, blocks};
 use fathom_core::channel::shell_words::{self, COMMANDS_MAX, WORDS_MAX};
-use fathom_core::channel::marker::{BlockKind, Marker, Parser, Piece, blocks};
 use libfuzzer_sys::fuzz_target;
 
 /// What is read of a text, with neighbouring pieces of text put together.
-fn read<'a>(chunks: impl IntoIterator<Item = &'a str>) -> Vec<Piece> {
-    let mut parser = Parser::new();
-    let mut read: Vec<Piece> = Vec::new();
+fn read<'a>(chunks: impl IntoIterator<Item = &'a str>) -> Vec<MarkerEvent> {
+    let mut parser = MarkerParser::new();
+    let mut read: Vec<MarkerEvent> = Vec::new();
     let mut pieces = Vec::new();
     for chunk in chunks {
         pieces.extend(parser.push(chunk));
@@ -17,7 +17,7 @@ fn read<'a>(chunks: impl IntoIterator<Item = &'a str>) -> Vec<Piece> {
     pieces.extend(parser.finish());
     for piece in pieces {
         match (read.last_mut(), piece) {
-            (Some(Piece::Text(said)), Piece::Text(text)) => said.push_str(&text),
+            (Some(MarkerEvent::Text(said)), MarkerEvent::Text(text)) => said.push_str(&text),
             (_, piece) => read.push(piece),
         }
     }
@@ -25,18 +25,18 @@ fn read<'a>(chunks: impl IntoIterator<Item = &'a str>) -> Vec<Piece> {
 }
 
 /// Blocks begin and end in pairs, only seeds inside others, and no text is outside of them.
-fn well_formed(pieces: &[Piece]) {
+fn well_formed(pieces: &[MarkerEvent]) {
     let seed = BlockKind::Marked(Marker::ThoughtSeed);
     let mut open = Vec::new();
     for piece in pieces {
         match piece {
-            Piece::Start(kind) => {
+            MarkerEvent::Start(kind) => {
                 assert!(open.is_empty() || *kind == seed && open[0] != seed);
                 open.push(*kind);
                 assert!(open.len() <= 2);
             }
-            Piece::Text(text) => assert!(!text.is_empty() && !open.is_empty()),
-            Piece::End(kind) => assert_eq!(open.pop(), Some(*kind)),
+            MarkerEvent::Text(text) => assert!(!text.is_empty() && !open.is_empty()),
+            MarkerEvent::End(kind) => assert_eq!(open.pop(), Some(*kind)),
         }
     }
     assert_eq!(open, []);
@@ -49,14 +49,14 @@ fuzz_target!(|bytes: &[u8]| {
     let said: usize = whole
         .iter()
         .map(|piece| match piece {
-            Piece::Text(text) => text.len(),
-            Piece::Start(_) | Piece::End(_) => 0,
+            MarkerEvent::Text(text) => text.len(),
+            MarkerEvent::Start(_) | MarkerEvent::End(_) => 0,
         })
         .sum();
     assert!(said <= text.len());
     let starts = whole
         .iter()
-        .filter(|piece| matches!(piece, Piece::Start(_)));
+        .filter(|piece| matches!(piece, MarkerEvent::Start(_)));
     assert_eq!(blocks(&text).len(), starts.count());
 
     let mut buffer = [0; 4];

@@ -3,12 +3,12 @@
 
 use std::sync::LazyLock;
 
-use fathom_output::redact::{Redactor, Rules};
+use fathom_output::redact::{RedactRules, TextRedactor};
 use libfuzzer_sys::fuzz_target;
 
-static REDACTOR: LazyLock<Redactor> = LazyLock::new(|| {
-    let rules = Rules::builtin().expect("the built-in rules can be read");
-    Redactor::new(&rules, None).expect("the built-in rules can be used")
+static REDACTOR: LazyLock<TextRedactor> = LazyLock::new(|| {
+    let rules = RedactRules::builtin().expect("the built-in rules can be read");
+    TextRedactor::new(&rules, None).expect("the built-in rules can be used")
 });
 
 /// Copies of the text, so that short inputs reach the end of a window too.

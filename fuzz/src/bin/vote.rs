@@ -1,8 +1,8 @@
 //! Any reply is a vote or a failure, within bounds. A vote that is written as JSON is read as the same vote.
 #![no_main]
 
-use fathom_programs::council::{REASONING_CHARS_MAX, read};
 use fathom_core::unit::PerMille;
+use fathom_programs::council::{REASONING_CHARS_MAX, read};
 use libfuzzer_sys::fuzz_target;
 use serde_json::json;
 
