@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 pub(crate) async fn explore(folder: &Path) -> Result<String, Box<dyn Error>> {
     let mut log = String::new();
-    for number in 0..140_000 {
+    for number in 0..150_000 {
         match number {
             77_777 => log.push_str("web-3 FAILED: the disk is gone\n"),
             _ => writeln!(log, "web-{} ok, request {number} took 12 ms", number % 7)?,

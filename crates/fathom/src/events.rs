@@ -84,14 +84,19 @@ pub enum RunEventKind {
 }
 
 impl RunEvent {
-    fn of(episode: EpisodeId, record: &JournalRecord) -> Self {
-        Self {
-            episode,
+    /// The events of one record: what happened, and the end of the episode where that followed.
+    fn all_of(episode: &EpisodeId, record: &JournalRecord) -> Vec<Self> {
+        let event = |kind| Self {
+            episode: episode.clone(),
             seq: record.seq,
             at: record.event.at,
             name: record.event.kind.name(),
-            kind: finished(record).unwrap_or_else(|| kind(&record.event.kind)),
-        }
+            kind,
+        };
+        // The last reply and the end that follows from it are one record.
+        let mut events = vec![event(kind(&record.event.kind))];
+        events.extend(finished(record).map(event));
+        events
     }
 }
 
@@ -186,9 +191,10 @@ async fn forward(
         };
         for (episode, record) in records.into_iter().skip(told) {
             told += 1;
-            let event = RunEvent::of(episode, &record);
-            if sender.send(Ok(event)).await.is_err() {
-                return;
+            for event in RunEvent::all_of(&episode, &record) {
+                if sender.send(Ok(event)).await.is_err() {
+                    return;
+                }
             }
         }
         if is_over {

@@ -470,7 +470,7 @@ fn g12_a_charter_changes_by_proposal_review_vote_and_merge() {
     let found = host.find_rfc(&merged.id[..4]).unwrap();
     assert_eq!(found, merged);
     assert_eq!(host.rfcs().unwrap(), [merged]);
-    refused(host.find_rfc("zz"), "F1070", "no proposal");
+    refused(host.find_rfc("zz"), "F1070", "not found");
 }
 
 #[test]
