@@ -193,7 +193,7 @@ async fn x05_the_last_words_of_pip_are_passed_on() {
         (
             "echo 'ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.' >&2; exit 1",
             "F0525",
-            "its SHA-256 differs",
+            "a different SHA-256",
         ),
         (
             "echo 'OSError: [Errno 28] No space left on device' >&2; exit 2",
