@@ -6,9 +6,9 @@
 //! found.
 //!
 //! ```
-//! use fathom_output::redact::{Redactor, Rules};
+//! use fathom_output::redact::{TextRedactor, RedactRules};
 //!
-//! let redactor = Redactor::new(&Rules::builtin()?, None)?;
+//! let redactor = TextRedactor::new(&RedactRules::builtin()?, None)?;
 //! let mut stream = redactor.stream();
 //! let mut shown = stream.push("Write to ann@exam");
 //! shown += &stream.push("ple.org soon.");
