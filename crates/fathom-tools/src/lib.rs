@@ -1,43 +1,43 @@
 //! Carries out what the gateway permits: HTTP, programs, MCP servers and a browser.
 //!
-//! A tool can be looked at and rehearsed by anyone, and be called by whoever holds a [`Permit`](fathom_core::effect::EffectPermit),
+//! A tool can be looked at and rehearsed by anyone, and be called by whoever holds a [`EffectPermit`](fathom_core::effect::EffectPermit),
 //! which only a durable decision makes. What comes back was said by people outside: it is bounded, and nobody's authority.
 //!
 //! With a permit a tool can be called:
 //!
 //! ```
-//! # use fathom_core::effect::{EffectRequest, Permit};
-//! # use fathom_tools::{Answer, Tool, Tried};
-//! fn with<'a>(tool: &'a dyn Tool, permit: &'a Permit) -> Answer<'a, Tried> {
+//! # use fathom_core::effect::{EffectRequest, EffectPermit};
+//! # use fathom_tools::{ToolFuture, Tool, ToolOutcome};
+//! fn with<'a>(tool: &'a dyn Tool, permit: &'a EffectPermit) -> ToolFuture<'a, ToolOutcome> {
 //!     tool.call(permit)
 //! }
 //! ```
 //!
 //! Without one it cannot, whoever wants it:
 //!
-//! ```compile_fail
-//! # use fathom_core::effect::{EffectRequest, Permit};
-//! # use fathom_tools::{Answer, Tool, Tried};
-//! fn without<'a>(tool: &'a dyn Tool, effect: &'a EffectRequest) -> Answer<'a, Tried> {
+//! ```compile_fail,E0308
+//! # use fathom_core::effect::{EffectRequest, EffectPermit};
+//! # use fathom_tools::{ToolFuture, Tool, ToolOutcome};
+//! fn without<'a>(tool: &'a dyn Tool, effect: &'a EffectRequest) -> ToolFuture<'a, ToolOutcome> {
 //!     tool.call(effect)
 //! }
 //! ```
 //!
 //! And nobody makes one: neither by its name,
 //!
-//! ```compile_fail
-//! # use fathom_core::effect::{EffectRequest, Permit};
+//! ```compile_fail,E0624
+//! # use fathom_core::effect::{EffectRequest, EffectPermit};
 //! # use fathom_core::id::{AskId, EpisodeId};
-//! fn forge(effect: EffectRequest) -> Permit {
-//!     Permit::new(EpisodeId::root(), AskId(0), effect)
+//! fn forge(effect: EffectRequest) -> EffectPermit {
+//!     EffectPermit::new(EpisodeId::root(), AskId(0), effect)
 //! }
 //! ```
 //!
 //! nor from its parts, nor by reading it from somewhere:
 //!
-//! ```compile_fail
-//! # use fathom_core::effect::Permit;
-//! fn read(text: &str) -> Option<Permit> {
+//! ```compile_fail,E0277
+//! # use fathom_core::effect::EffectPermit;
+//! fn read(text: &str) -> Option<EffectPermit> {
 //!     serde_json::from_str(text).ok()
 //! }
 //! ```

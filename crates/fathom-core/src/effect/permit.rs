@@ -8,9 +8,9 @@ use crate::id::{AskId, EpisodeId};
 /// Only a [`Run`](crate::run::Run) makes one, and only when the record of the decision that allows the effect is durable.
 /// It cannot be copied, stored or read from anywhere:
 ///
-/// ```compile_fail
-/// # use fathom_core::effect::Permit;
-/// fn twice(permit: Permit) -> (Permit, Permit) {
+/// ```compile_fail,E0599
+/// # use fathom_core::effect::EffectPermit;
+/// fn twice(permit: EffectPermit) -> (EffectPermit, EffectPermit) {
 ///     (permit.clone(), permit)
 /// }
 /// ```
